@@ -1,0 +1,21 @@
+package load
+
+import "time"
+
+// Message is one turn of a chat prompt.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Prompt is one request to be sent.
+type Prompt struct {
+	ID           int64 // unique within a run, counted from 1
+	Messages     []Message
+	InputTokens  int // prompt tokens that the source aimed at; what the server counted stands in the Sample
+	OutputTokens int // longest answer allowed (max_tokens); 0 leaves it to the server
+
+	// Arrived, if set, is called by the Sender once per token-bearing chunk with
+	// its arrival time, on the goroutine that reads. It must not block.
+	Arrived func(at time.Duration)
+}

@@ -1,0 +1,102 @@
+package load
+
+import "time"
+
+// Status says how a run ended.
+type Status string
+
+// The ways a run ends.
+const (
+	StatusComplete    Status = "complete"
+	StatusInterrupted Status = "interrupted"
+	StatusStopped     Status = "stopped"
+)
+
+// Run is where a set of figures came from. It holds no secret: Target is masked.
+type Run struct {
+	ID          string
+	Started     time.Time // wall clock of the epoch
+	Tool        string    // name and version that measured
+	Target      string
+	Model       string
+	Label       string
+	Seed        uint64
+	DatasetHash string
+	Status      Status
+	StopReason  string
+	Request     RequestShape
+	Settings    Settings
+	Truth       *Truth // the embedded simulator's own answer
+}
+
+// RequestShape is what was asked of the endpoint.
+type RequestShape struct {
+	InputTokensAsked  int
+	InputTokensGot    Opt[float64] // mean of what the server counted
+	OutputTokensAsked int
+	Stream            bool
+	Dialect           string
+	Cache             string // what the prompts do to a prefix cache, in words
+	Source            string // where the prompts come from, in words
+}
+
+// Settings is how it was measured.
+type Settings struct {
+	Window       time.Duration // 0 = chosen per level: the larger of 1 s and half the median E2E
+	Measurements int           // windows per level
+	Passes       int
+	Think        time.Duration
+	Warmup       int
+	MaxErrorRate float64
+}
+
+// Truth is the knee that a simulated endpoint was built with.
+type Truth struct {
+	Knee           float64
+	AdmissionLimit float64
+}
+
+// Level is one visit to be made: hold N requests in flight for a number of windows.
+type Level struct {
+	Concurrency int
+	Windows     int
+	Pass        int // 0 = the first way up
+}
+
+// Span is a half-open stretch of time [From, To).
+type Span struct{ From, To time.Duration }
+
+// Seconds returns the length of the span.
+func (s Span) Seconds() float64 { return (s.To - s.From).Seconds() }
+
+// Holds reports whether t lies in [From, To).
+func (s Span) Holds(t time.Duration) bool { return s.From <= t && t < s.To }
+
+// Visit is one stay at a level, as it happened.
+type Visit struct {
+	Index    int
+	Level    Level
+	Started  time.Duration // when the level was set
+	Windows  []Span        // contiguous measurement windows; fewer than asked if the visit was cut
+	Extended bool          // lengthened once because it was not steady
+	Starved  int           // streams that had not finished one request when the warm-up ended
+	Backoff  time.Duration // summed over workers: time spent waiting after failures
+	Ended    string        // empty = all windows measured; else why not: "throttled", "failing", "interrupted", "stopped"
+	Client   ClientHealth
+}
+
+// Span returns the whole measured span of the visit; false without a window.
+func (v *Visit) Span() (Span, bool) {
+	if len(v.Windows) == 0 {
+		return Span{}, false
+	}
+	return Span{v.Windows[0].From, v.Windows[len(v.Windows)-1].To}, true
+}
+
+// ClientHealth is what measuring cost the measuring process during a visit.
+type ClientHealth struct {
+	CPU     float64 // share of all cores used, 0…1
+	LagP99  float64 // seconds; 99th percentile of how late a 10 ms ticker fired
+	GCPause float64 // seconds of stop-the-world pauses
+	Bound   bool    // the client, not the endpoint, may have limited the visit
+}

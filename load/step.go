@@ -1,0 +1,86 @@
+package load
+
+import "time"
+
+// Estimate is a value with its interval.
+type Estimate struct {
+	Value float64 `json:"value"`
+	Lo    float64 `json:"lo"`
+	Hi    float64 `json:"hi"`
+}
+
+// Dist summarises a distribution; with Count 0 the other fields mean nothing.
+type Dist struct {
+	P50, P90, P95, P99, Mean float64
+	Count                    int
+}
+
+// Step is one concurrency level, all its visits pooled. Times are seconds.
+type Step struct {
+	Concurrency   int
+	Valid         bool
+	InvalidReason string
+	Steady        bool
+	Drift         Opt[float64] // (last pass - first pass) / their mean, of the window medians
+
+	Measurements  []float64     // tokens/s of each window, in the order measured
+	Throughput    Opt[Estimate] // median of Measurements; Lo and Hi bound the median at 95 % (docs/method.md)
+	VisibleTokens Opt[float64]  // tokens/s without hidden tokens, same median
+	Requests      float64       // completed requests/s over the measured span
+
+	Decode  Dist // tokens/s of one stream, 1/TPOT
+	TTFT    Dist
+	TTFC    Dist
+	Connect Dist
+	TPOT    Dist
+	ITL     Dist
+	ICL     Dist
+	E2E     Dist
+
+	InFlight          CountStat   // requests in flight
+	DecodeConcurrency Concurrency // streams between first and last token
+	LittlesLaw        Opt[float64]
+	Waves             float64 // completed requests per stream
+
+	Started       int // in flight when the span began, or sent inside it
+	Finished      int
+	Failed        int
+	InFlightAtEnd int
+	Failures      map[string]int
+	ErrorRate     Opt[float64]
+	Backoff       time.Duration
+
+	TokenSource      TokenSource
+	ScaledShare      float64 // share of tokens that were scaled from tokens per chunk
+	TokensPerChunk   Opt[float64]
+	HiddenShare      Opt[float64]
+	CachedShare      Opt[float64]
+	OutputLengthMean Opt[float64]
+	PromptTokensMean Opt[float64]
+	Models           map[string]int
+	Fingerprints     map[string]int
+
+	ConnectionsOpened, ConnectionsReused int
+	Replayed, Retries                    int
+	DispatchDelay                        Dist // time a worker took from one request's end to its next send, think time excluded
+	Client                               Opt[ClientHealth]
+	Warnings                             []Warning
+}
+
+// CountStat is the time-weighted mean and the peak of a count.
+type CountStat struct {
+	Mean float64
+	Peak int
+	OK   bool // defined
+}
+
+// Concurrency is the time-weighted distribution of a count of streams.
+type Concurrency struct {
+	Mean      float64
+	Mode      int
+	P90       int
+	Peak      int
+	PeakShare float64 // share of time spent at the peak
+	PeakInAll float64 // share of windows in which the peak was touched
+	OK        bool
+}

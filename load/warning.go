@@ -1,0 +1,38 @@
+package load
+
+import "fmt"
+
+// Warning is a doubt about the value that it is attached to.
+type Warning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+// The codes of warnings.
+const (
+	WarnBuffered        = "buffered"
+	WarnNotStreamed     = "not_streamed"
+	WarnEstimatedTokens = "estimated_tokens"
+	WarnMalformedFrames = "malformed_frames"
+	WarnHiddenTokens    = "hidden_tokens"
+	WarnHighCacheShare  = "high_cache_share"
+	WarnShortOutput     = "short_output"
+	WarnMixedModels     = "mixed_models"
+	WarnNotSteady       = "not_steady"
+	WarnOutlier         = "outlier"
+	WarnSoftKnee        = "soft_knee"
+	WarnDriftUnchecked  = "drift_unchecked"
+	WarnDrift           = "drift"
+	WarnClientBound     = "client_bound"
+	WarnFewSamples      = "few_samples"
+	WarnOneWave         = "one_wave"
+	WarnColdStart       = "cold_start"
+	WarnReplayed        = "replayed"
+	WarnStarved         = "starved"
+	WarnLowConfidence   = "low_confidence"
+)
+
+// Warnf makes a Warning from a code and a formatted text.
+func Warnf(code, format string, args ...any) Warning {
+	return Warning{Code: code, Text: fmt.Sprintf(format, args...)}
+}
