@@ -1,0 +1,101 @@
+package report
+
+import (
+	"time"
+
+	"kneesweep/load"
+)
+
+// runJSON is where the figures came from.
+type runJSON struct {
+	ID          string           `json:"id"`
+	Started     *time.Time       `json:"started"`
+	Tool        string           `json:"tool"`
+	Target      string           `json:"target"`
+	Model       load.Opt[string] `json:"model"`
+	Label       load.Opt[string] `json:"label"`
+	Seed        uint64           `json:"seed"`
+	DatasetHash load.Opt[string] `json:"dataset_hash"`
+	Status      load.Opt[string] `json:"status"`
+	StopReason  load.Opt[string] `json:"stop_reason"`
+	Request     requestJSON      `json:"request"`
+	Settings    settingsJSON     `json:"settings"`
+	Truth       *truthJSON       `json:"truth"`
+}
+
+// requestJSON is what was asked of the endpoint. A length of 0 was not given
+// and is null.
+type requestJSON struct {
+	InputTokensAsked  load.Opt[int]    `json:"input_tokens_asked"`
+	InputTokensGot    number           `json:"input_tokens_got_mean"`
+	OutputTokensAsked load.Opt[int]    `json:"output_tokens_asked"`
+	Stream            bool             `json:"stream"`
+	Dialect           load.Opt[string] `json:"dialect"`
+	Cache             load.Opt[string] `json:"cache"`
+	Source            load.Opt[string] `json:"source"`
+}
+
+// settingsJSON is how it was measured. A null window was chosen per level.
+type settingsJSON struct {
+	WindowMS     number        `json:"window_ms"`
+	Measurements load.Opt[int] `json:"measurements"`
+	Passes       load.Opt[int] `json:"passes"`
+	ThinkMS      number        `json:"think_ms"`
+	Warmup       int           `json:"warmup"`
+	MaxErrorRate number        `json:"max_error_rate"`
+}
+
+// truthJSON is the embedded simulator's own answer.
+type truthJSON struct {
+	Knee           number `json:"knee"`
+	AdmissionLimit number `json:"admission_limit"`
+}
+
+func runOf(r load.Run) runJSON {
+	j := runJSON{
+		ID: r.ID, Tool: r.Tool, Target: r.Target, Model: text(r.Model), Label: text(r.Label),
+		Seed: r.Seed, DatasetHash: text(r.DatasetHash), Status: text(r.Status), StopReason: text(r.StopReason),
+		Request: requestJSON{
+			InputTokensAsked: positive(r.Request.InputTokensAsked), InputTokensGot: finiteOpt(r.Request.InputTokensGot),
+			OutputTokensAsked: positive(r.Request.OutputTokensAsked), Stream: r.Request.Stream,
+			Dialect: text(r.Request.Dialect), Cache: text(r.Request.Cache), Source: text(r.Request.Source),
+		},
+		Settings: settingsJSON{
+			Measurements: positive(r.Settings.Measurements), Passes: positive(r.Settings.Passes),
+			ThinkMS: millisOf(r.Settings.Think), Warmup: r.Settings.Warmup, MaxErrorRate: finite(r.Settings.MaxErrorRate),
+		},
+	}
+	if !r.Started.IsZero() {
+		j.Started = &r.Started
+	}
+	if r.Settings.Window > 0 {
+		j.Settings.WindowMS = millisOf(r.Settings.Window)
+	}
+	if r.Truth != nil {
+		j.Truth = &truthJSON{Knee: finite(r.Truth.Knee), AdmissionLimit: finite(r.Truth.AdmissionLimit)}
+	}
+	return j
+}
+
+func (j runJSON) load() load.Run {
+	r := load.Run{
+		ID: j.ID, Tool: j.Tool, Target: j.Target, Model: j.Model.V, Label: j.Label.V,
+		Seed: j.Seed, DatasetHash: j.DatasetHash.V, Status: load.Status(j.Status.V), StopReason: j.StopReason.V,
+		Request: load.RequestShape{
+			InputTokensAsked: j.Request.InputTokensAsked.V, InputTokensGot: j.Request.InputTokensGot,
+			OutputTokensAsked: j.Request.OutputTokensAsked.V, Stream: j.Request.Stream,
+			Dialect: j.Request.Dialect.V, Cache: j.Request.Cache.V, Source: j.Request.Source.V,
+		},
+		Settings: load.Settings{
+			Window: duration(j.Settings.WindowMS), Measurements: j.Settings.Measurements.V, Passes: j.Settings.Passes.V,
+			Think: duration(j.Settings.ThinkMS), Warmup: j.Settings.Warmup, MaxErrorRate: j.Settings.MaxErrorRate.V,
+		},
+	}
+	if j.Started != nil {
+		r.Started = *j.Started
+	}
+	if j.Truth != nil {
+		r.Truth = &load.Truth{Knee: orNaN(j.Truth.Knee), AdmissionLimit: orNaN(j.Truth.AdmissionLimit)}
+	}
+	return r
+}

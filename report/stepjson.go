@@ -1,0 +1,106 @@
+package report
+
+import "kneesweep/load"
+
+// stepJSON is one concurrency level.
+type stepJSON struct {
+	Concurrency   int              `json:"concurrency"`
+	Valid         bool             `json:"valid"`
+	InvalidReason load.Opt[string] `json:"invalid_reason"`
+	Steady        bool             `json:"steady"`
+	Drift         number           `json:"drift"`
+
+	Measurements []number     `json:"measurements"`
+	Throughput   intervalJSON `json:"output_tokens_per_second"`
+	Visible      number       `json:"visible_tokens_per_second"`
+	Requests     number       `json:"requests_per_second"`
+
+	Decode  distJSON `json:"decode_tokens_per_second"`
+	TTFT    distJSON `json:"ttft_ms"`
+	TTFC    distJSON `json:"ttfc_ms"`
+	Connect distJSON `json:"connect_ms"`
+	TPOT    distJSON `json:"tpot_ms"`
+	ITL     distJSON `json:"itl_ms"`
+	ICL     distJSON `json:"icl_ms"`
+	E2E     distJSON `json:"e2e_ms"`
+
+	InFlight          inFlightJSON    `json:"in_flight"`
+	DecodeConcurrency concurrencyJSON `json:"decode_concurrency"`
+	LittlesLaw        number          `json:"littles_law"`
+	Waves             number          `json:"waves"`
+
+	Started       int            `json:"started"`
+	Finished      int            `json:"finished"`
+	Failed        int            `json:"failed"`
+	InFlightAtEnd int            `json:"in_flight_at_end"`
+	Failures      map[string]int `json:"failures"`
+	ErrorRate     number         `json:"error_rate"`
+	BackoffMS     number         `json:"backoff_ms"`
+
+	TokenSource      load.Opt[string] `json:"token_source"`
+	ScaledShare      number           `json:"scaled_share"`
+	TokensPerChunk   number           `json:"tokens_per_chunk"`
+	HiddenShare      number           `json:"hidden_share"`
+	CachedShare      number           `json:"cached_share"`
+	OutputLengthMean number           `json:"output_length_mean"`
+	PromptTokensMean number           `json:"prompt_tokens_mean"`
+	Models           map[string]int   `json:"models"`
+	Fingerprints     map[string]int   `json:"fingerprints"`
+
+	ConnectionsOpened int            `json:"connections_opened"`
+	ConnectionsReused int            `json:"connections_reused"`
+	Replayed          int            `json:"replayed"`
+	Retries           int            `json:"retries"`
+	DispatchDelay     distJSON       `json:"dispatch_delay_ms"`
+	Client            clientJSON     `json:"client"`
+	Warnings          []load.Warning `json:"warnings"`
+}
+
+func stepOf(s load.Step) stepJSON {
+	j := stepJSON{
+		Concurrency: s.Concurrency, Valid: s.Valid, InvalidReason: text(s.InvalidReason), Steady: s.Steady, Drift: finiteOpt(s.Drift),
+		Measurements: make([]number, len(s.Measurements)), Throughput: intervalMembers(s.Throughput),
+		Visible: finiteOpt(s.VisibleTokens), Requests: finite(s.Requests),
+		Decode: distOf(s.Decode, finite), TTFT: millisDist(s.TTFT), TTFC: millisDist(s.TTFC), Connect: millisDist(s.Connect),
+		TPOT: millisDist(s.TPOT), ITL: millisDist(s.ITL), ICL: millisDist(s.ICL), E2E: millisDist(s.E2E),
+		InFlight: inFlightOf(s.InFlight), DecodeConcurrency: concurrencyOf(s.DecodeConcurrency),
+		LittlesLaw: finiteOpt(s.LittlesLaw), Waves: finite(s.Waves),
+		Started: s.Started, Finished: s.Finished, Failed: s.Failed, InFlightAtEnd: s.InFlightAtEnd,
+		Failures: counts(s.Failures), ErrorRate: finiteOpt(s.ErrorRate), BackoffMS: millisOf(s.Backoff),
+		TokenSource: text(s.TokenSource), ScaledShare: finite(s.ScaledShare), TokensPerChunk: finiteOpt(s.TokensPerChunk),
+		HiddenShare: finiteOpt(s.HiddenShare), CachedShare: finiteOpt(s.CachedShare),
+		OutputLengthMean: finiteOpt(s.OutputLengthMean), PromptTokensMean: finiteOpt(s.PromptTokensMean),
+		Models: counts(s.Models), Fingerprints: counts(s.Fingerprints),
+		ConnectionsOpened: s.ConnectionsOpened, ConnectionsReused: s.ConnectionsReused,
+		Replayed: s.Replayed, Retries: s.Retries, DispatchDelay: millisDist(s.DispatchDelay),
+		Client: clientOf(s.Client), Warnings: list(s.Warnings),
+	}
+	for i, x := range s.Measurements {
+		j.Measurements[i] = finite(x)
+	}
+	return j
+}
+
+func (j stepJSON) load() load.Step {
+	s := load.Step{
+		Concurrency: j.Concurrency, Valid: j.Valid, InvalidReason: j.InvalidReason.V, Steady: j.Steady, Drift: j.Drift,
+		Throughput: j.Throughput.opt(), VisibleTokens: j.Visible, Requests: j.Requests.V,
+		Decode: j.Decode.load(1), TTFT: j.TTFT.load(1e3), TTFC: j.TTFC.load(1e3), Connect: j.Connect.load(1e3),
+		TPOT: j.TPOT.load(1e3), ITL: j.ITL.load(1e3), ICL: j.ICL.load(1e3), E2E: j.E2E.load(1e3),
+		InFlight: j.InFlight.load(), DecodeConcurrency: j.DecodeConcurrency.load(),
+		LittlesLaw: j.LittlesLaw, Waves: j.Waves.V,
+		Started: j.Started, Finished: j.Finished, Failed: j.Failed, InFlightAtEnd: j.InFlightAtEnd,
+		Failures: j.Failures, ErrorRate: j.ErrorRate, Backoff: duration(j.BackoffMS),
+		TokenSource: load.TokenSource(j.TokenSource.V), ScaledShare: j.ScaledShare.V, TokensPerChunk: j.TokensPerChunk,
+		HiddenShare: j.HiddenShare, CachedShare: j.CachedShare,
+		OutputLengthMean: j.OutputLengthMean, PromptTokensMean: j.PromptTokensMean,
+		Models: j.Models, Fingerprints: j.Fingerprints,
+		ConnectionsOpened: j.ConnectionsOpened, ConnectionsReused: j.ConnectionsReused,
+		Replayed: j.Replayed, Retries: j.Retries, DispatchDelay: j.DispatchDelay.load(1e3),
+		Client: j.Client.load(), Warnings: j.Warnings,
+	}
+	for _, x := range j.Measurements {
+		s.Measurements = append(s.Measurements, orNaN(x))
+	}
+	return s
+}
