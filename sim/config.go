@@ -1,0 +1,112 @@
+// Package sim is an embedded LLM endpoint with a known knee: continuous
+// batching with slots, a FIFO admission queue, a KV cache, prefill cost, noise,
+// drift, rate limits and faults. One engine serves it in three ways: as an
+// OpenAI-compatible http.Handler over a real socket, the same over sim/pipe in
+// virtual time, and as a sender that exchanges no bytes (Endpoint.Send).
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Config describes a simulated endpoint. Slots and StepBase are required.
+type Config struct {
+	Model           string        // name served; default "sim"
+	Slots           int           // K: sequences that run at once
+	StepBase        time.Duration // t0 of the step time t0 + t1·n for n running sequences
+	StepPerSequence time.Duration // t1
+	Prefill         time.Duration // added to a step for each prompt token admitted in it
+	KVTokens        int           // KV cache: prompt plus longest answer of all running sequences; 0 = unlimited
+	Queue           int           // requests that may wait; more are refused with 503; 0 = unlimited
+
+	OutputTokens   int  // length of an answer when the request sets no limit; default 40
+	TokensPerChunk int  // tokens per event, as in speculative decoding; default 1
+	HiddenTokens   int  // tokens generated and billed before the first visible one
+	UsageInChunks  bool // usage grows with every chunk
+	NoUsage        bool // never reports usage
+
+	// Noise is the coefficient of variation of the throughput of a window of
+	// length NoiseWindow: a lognormal speed factor is redrawn each NoiseWindow.
+	Noise       float64
+	NoiseWindow time.Duration
+	StepJitter  float64       // coefficient of variation of single steps, on top
+	Drift       float64       // change of speed, reached linearly at DriftOver and kept: −0.2 = 20 % slower
+	DriftOver   time.Duration // from the start of the endpoint
+
+	RateLimit  float64       // requests/s admitted; more get 429 with Retry-After; 0 = unlimited
+	RateBurst  int           // requests that may come at once; default 1
+	RetryAfter time.Duration // what a 429 asks for; rounded up to whole seconds on the wire; 0 = no header
+
+	Faults Faults
+	Seed   uint64
+	Log    bool // keep what was sent, for Endpoint.Log
+}
+
+// Faults are probabilities per request, drawn in order of arrival.
+type Faults struct {
+	Reject      float64 // 500 instead of an answer
+	StallFirst  float64 // accepted, then silence
+	Stall       float64 // silence after the first token
+	Truncate    float64 // connection closed after half of the answer
+	StreamError float64 // an error object after the first token of a 200 stream
+}
+
+// withDefaults returns c with its documented defaults filled in.
+func (c Config) withDefaults() Config {
+	if c.Model == "" {
+		c.Model = "sim"
+	}
+	if c.OutputTokens == 0 {
+		c.OutputTokens = 40
+	}
+	if c.TokensPerChunk == 0 {
+		c.TokensPerChunk = 1
+	}
+	if c.NoiseWindow == 0 {
+		c.NoiseWindow = time.Second
+	}
+	if c.RateBurst == 0 {
+		c.RateBurst = 1
+	}
+	return c
+}
+
+// Validate reports every problem of the configuration at once.
+func (c Config) Validate() error {
+	var errs []error
+	bad := func(cond bool, format string, args ...any) {
+		if cond {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	bad(c.Slots < 1, "slots: %d, need at least 1", c.Slots)
+	bad(c.StepBase <= 0, "step: %v, need a positive duration", c.StepBase)
+	bad(c.StepPerSequence < 0, "step per sequence: %v is negative", c.StepPerSequence)
+	bad(c.Prefill < 0, "prefill: %v is negative", c.Prefill)
+	bad(c.KVTokens < 0, "KV tokens: %d is negative", c.KVTokens)
+	bad(c.OutputTokens < 0, "output tokens: %d is negative", c.OutputTokens)
+	bad(c.TokensPerChunk < 0, "tokens per chunk: %d is negative", c.TokensPerChunk)
+	bad(c.HiddenTokens < 0, "hidden tokens: %d is negative", c.HiddenTokens)
+	bad(c.Noise < 0 || c.Noise > 1, "noise: %g, need 0…1", c.Noise)
+	bad(c.StepJitter < 0 || c.StepJitter > 1, "step jitter: %g, need 0…1", c.StepJitter)
+	bad(c.Drift <= -1, "drift: %g, need more than -1", c.Drift)
+	bad(c.RateLimit < 0, "rate limit: %g is negative", c.RateLimit)
+	for name, p := range map[string]float64{
+		"reject": c.Faults.Reject, "stall first": c.Faults.StallFirst, "stall": c.Faults.Stall,
+		"truncate": c.Faults.Truncate, "stream error": c.Faults.StreamError,
+	} {
+		bad(p < 0 || p > 1, "fault %s: %g, need a probability 0…1", name, p)
+	}
+	return errors.Join(errs...)
+}
+
+// limit returns how many sequences of a shape can run at once.
+func (c Config) limit(inputTokens, outputTokens int) int {
+	limit := c.Slots
+	if c.KVTokens > 0 {
+		limit = min(limit, c.KVTokens/max(1, inputTokens+outputTokens))
+	}
+	return limit
+}

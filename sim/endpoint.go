@@ -1,0 +1,143 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"kneesweep/load"
+)
+
+// Endpoint is a running simulated endpoint. It is safe for concurrent use.
+// Its ServeHTTP speaks the OpenAI wire format; its Send is the same endpoint
+// without bytes.
+type Endpoint struct {
+	cfg    Config
+	engine *engine
+	epoch  time.Time
+}
+
+// New starts an endpoint. Close must be called to stop it.
+func New(cfg Config) (*Endpoint, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("simulated endpoint: %w", err)
+	}
+	cfg = cfg.withDefaults()
+	return &Endpoint{cfg: cfg, engine: newEngine(cfg), epoch: time.Now()}, nil
+}
+
+// Close stops the engine. Requests in flight end without further tokens when
+// their context does.
+func (e *Endpoint) Close() { e.engine.close() }
+
+// SetEpoch sets the instant from which Send counts the times of its samples;
+// by default that of New. Call it before Send.
+func (e *Endpoint) SetEpoch(t time.Time) { e.epoch = t }
+
+// Log returns what was sent so far, in order of arrival; empty without
+// Config.Log. Call it when no request is in flight.
+func (e *Endpoint) Log() []*Entry {
+	e.engine.mu.Lock()
+	defer e.engine.mu.Unlock()
+	return append([]*Entry(nil), e.engine.log...)
+}
+
+// Send answers one prompt without bytes: the stamps of the sample are the
+// engine's own. It fits sweep.Sender. A stalled answer lasts until ctx ends.
+func (e *Endpoint) Send(ctx context.Context, p load.Prompt) load.Sample {
+	s := load.Sample{ID: p.ID, Sent: time.Since(e.epoch), Reused: true, Protocol: "none", Clock: "user", Model: e.cfg.Model}
+	visible := p.OutputTokens
+	if visible == 0 {
+		visible = e.cfg.OutputTokens
+	}
+	r := newRequest(ctx, p.InputTokens, e.cfg.HiddenTokens, visible)
+	s.Chunks = make([]load.Chunk, 0, e.cfg.steps(visible))
+	r.onEmit = func(m Emit) {
+		c := load.Chunk{At: m.At.Sub(e.epoch)}
+		if e.cfg.UsageInChunks {
+			c.Tokens = int32(m.Tokens)
+		}
+		s.Chunks = append(s.Chunks, c)
+		if p.Arrived != nil {
+			p.Arrived(c.At)
+		}
+	}
+	status := e.engine.submit(r)
+	if status == 0 && !e.await(r) {
+		e.abandon(r)
+	}
+	s.End = time.Since(e.epoch)
+	e.settle(&s, r, status)
+	return s
+}
+
+// await waits for the end of an answer; false means that ctx ended first.
+func (e *Endpoint) await(r *request) bool {
+	for {
+		if _, _, ended := r.take(nil); ended && !r.stalls() {
+			return true
+		}
+		select {
+		case <-r.notify:
+		case <-r.ctx.Done():
+			return false
+		}
+	}
+}
+
+// abandon makes sure that the engine no longer touches a canceled request.
+func (e *Endpoint) abandon(r *request) {
+	e.engine.mu.Lock()
+	r.onEmit = nil
+	e.engine.mu.Unlock()
+}
+
+// settle fills in outcome and token counts.
+func (e *Endpoint) settle(s *load.Sample, r *request, status int) {
+	s.Status = 200
+	switch {
+	case status != 0:
+		s.Status, s.Cause, s.Error = status, load.HTTPCause(status), "refused by the simulated endpoint"
+		if status == 429 && e.cfg.RetryAfter > 0 {
+			s.RetryAfter = load.Some(wholeSeconds(e.cfg.RetryAfter))
+		}
+		return
+	case r.fault == faultTruncate:
+		s.Cause = load.CauseTruncated
+	case r.fault == faultStreamError:
+		s.Cause, s.Error = load.CauseStreamError, simulatedError
+	case r.visibleDone < r.visible || r.stalls():
+		s.Cause = load.CauseCanceled
+	}
+	s.Streaming = true
+	for range s.Chunks {
+		s.ContentAt = 1
+		break
+	}
+	e.count(s, r)
+}
+
+// count applies the endpoint's usage to a sample, as a client would read it.
+func (e *Endpoint) count(s *load.Sample, r *request) {
+	if s.Cause == "" && !e.cfg.NoUsage {
+		s.OutputTokens, s.HiddenTokens = r.visible+r.hidden, r.hidden
+		s.TokenSource = load.SourceServer
+		s.PromptTokens = load.Some(r.promptTokens)
+		if r.hidden > 0 {
+			s.ReasoningTokens = load.Some(r.hidden)
+		}
+	} else if len(s.Chunks) > 0 {
+		s.OutputTokens, s.TokenSource = len(s.Chunks), load.SourceEstimated
+		if e.cfg.UsageInChunks {
+			s.OutputTokens, s.TokenSource = r.visibleDone, load.SourceServer
+		}
+	}
+	if s.Cause == "" {
+		s.FinishReason = "length"
+	}
+}
+
+// wholeSeconds rounds up, as the Retry-After header must.
+func wholeSeconds(d time.Duration) time.Duration {
+	return (d + time.Second - 1) / time.Second * time.Second
+}
