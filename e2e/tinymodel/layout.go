@@ -59,7 +59,7 @@ func layout(c Config, voc vocabulary) []tensor {
 		)
 	}
 	return append(ts,
-		norm("output_norm"),
+		norm("output_norm.weight"),
 		matrix("output.weight", logits(c, voc), c.Dim, len(voc.tokens)),
 	)
 }

@@ -152,6 +152,9 @@ func TestFileReadsBack(t *testing.T) {
 	start := aligned(int64(len(b) - r.b.Len()))
 	end := int64(0)
 	for _, s := range spans {
+		if !strings.HasSuffix(s.name, ".weight") {
+			t.Errorf("tensor %q is no weight", s.name)
+		}
 		if s.from != end {
 			t.Errorf("%s starts at %d, want %d", s.name, s.from, end)
 		}

@@ -1,0 +1,142 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The levels lie on both sides of the server's slots. The settings make the
+// sweep last a minute and a bit: seven levels, each on the way up and down.
+var (
+	levels   = []int{1, 2, 4, 6, 8, 12, 16}
+	settings = []string{"--levels", "1,2,4,6,8,12,16", "--output-tokens", "100", "--window", "1s", "--measurements", "6"}
+)
+
+// TestOllama measures a real server with the real command, as a user would.
+func TestOllama(t *testing.T) {
+	ctx := testContext(t)
+	k := buildKneesweep(ctx, t)
+	base := startServer(ctx, t)
+	checkServer(ctx, t, base)
+
+	target := []string{"--url", base, "--model", model, "--json"}
+	t.Run("ping", func(t *testing.T) { k.ping(t, target) })
+	t.Run("sweep", func(t *testing.T) { k.sweep(t, target) })
+}
+
+// testContext ends in time for the clean-up before the test binary's own
+// timeout, and when the test is interrupted.
+func testContext(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
+	t.Cleanup(cancel)
+	if deadline, ok := t.Deadline(); ok {
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-30*time.Second))
+		t.Cleanup(cancel)
+	}
+	return ctx
+}
+
+// kneesweep is the command under test.
+type kneesweep struct {
+	ctx    context.Context
+	binary string
+	home   string
+}
+
+func buildKneesweep(ctx context.Context, t *testing.T) kneesweep {
+	t.Helper()
+	dir := t.TempDir()
+	k := kneesweep{ctx: ctx, binary: filepath.Join(dir, "kneesweep"), home: dir}
+	run(ctx, t, root(t), append(os.Environ(), "CGO_ENABLED=0"), "go", "build", "-o", k.binary, "./cmd/kneesweep")
+	return k
+}
+
+// run runs the command in an environment of its own and returns what it wrote to
+// standard output; it must exit with 0.
+func (k kneesweep) run(t *testing.T, args ...string) []byte {
+	t.Helper()
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + k.home}
+	return run(k.ctx, t, k.home, env, k.binary, args...)
+}
+
+func (k kneesweep) ping(t *testing.T, target []string) {
+	var sample struct {
+		Schema       string   `json:"schema"`
+		Outcome      string   `json:"outcome"`
+		OutputTokens int      `json:"output_tokens"`
+		TokenSource  string   `json:"token_source"`
+		TTFT         *float64 `json:"ttft_ms"`
+	}
+	decode(t, k.run(t, append([]string{"ping"}, target...)...), &sample)
+	if sample.Schema != "kneesweep/sample/v1" || sample.Outcome != "ok" || sample.TokenSource != "server" {
+		t.Errorf("sample = %+v, want a good one with the server's usage", sample)
+	}
+	if sample.OutputTokens < 1 || sample.TTFT == nil || *sample.TTFT <= 0 {
+		t.Errorf("sample = %+v, want tokens and a time to the first", sample)
+	}
+}
+
+func (k kneesweep) sweep(t *testing.T, target []string) {
+	out := filepath.Join(t.TempDir(), "run")
+	began := time.Now()
+	live := k.run(t, slices.Concat([]string{"sweep"}, target, settings, []string{"--out", out})...)
+	took := time.Since(began)
+
+	var c curve
+	decode(t, live, &c)
+	t.Logf("sweep of %d levels in %.0f s%s", len(c.Steps), took.Seconds(), c.table())
+	checkCurve(t, c)
+	if took > 150*time.Second {
+		t.Errorf("the sweep took %.0f s, 90 were planned", took.Seconds())
+	}
+
+	checkFigure(t, out, "curve.png")
+	readOutput(t, out, "report.md")
+	_, file := readOutput(t, out, "curve.json")
+	sameJSON(t, "curve.json against standard output", file, live)
+	journal, _ := readOutput(t, out, "*journal*")
+	sameJSON(t, "analyze of the journal against the live curve", k.run(t, "analyze", journal, "--json"), live)
+}
+
+// checkCurve asserts what holds on any machine that runs the server at all.
+func checkCurve(t *testing.T, c curve) {
+	t.Helper()
+	if c.Schema != "kneesweep/curve/v1" {
+		t.Errorf("schema = %q", c.Schema)
+	}
+	var measured []int
+	for _, s := range c.Steps {
+		measured = append(measured, s.Concurrency)
+		if s.Failed != 0 || len(s.Failures) != 0 {
+			t.Errorf("N = %d: %d failed requests %v, want none", s.Concurrency, s.Failed, s.Failures)
+		}
+		if s.TokenSource != "server" && s.TokenSource != "server_scaled" {
+			t.Errorf("N = %d: token source = %q, want the server's usage", s.Concurrency, s.TokenSource)
+		}
+		if s.Finished == 0 || s.Throughput == nil || s.TTFT.P50 == nil {
+			t.Fatalf("N = %d: nothing was measured", s.Concurrency)
+		}
+	}
+	if !slices.Equal(measured, levels) {
+		t.Fatalf("levels = %v, want %v", measured, levels)
+	}
+	if c.Knee.Verdict == "" {
+		t.Error("no verdict")
+	}
+	if c.AdmissionLimit == nil || c.AdmissionLimit.Value != slots {
+		t.Errorf("admission limit = %v, want %d", c.AdmissionLimit, slots)
+	}
+	within, beyond := *c.at(t, slots).TTFT.P50, *c.at(t, 2*slots).TTFT.P50
+	if beyond <= 3*within {
+		t.Errorf("TTFT p50 = %.1f ms at %d streams and %.1f ms at %d, want more than three times as much", within, slots, beyond, 2*slots)
+	}
+}
