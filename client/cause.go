@@ -1,0 +1,93 @@
+package client
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"kneesweep/client/sse"
+	"kneesweep/load"
+)
+
+// unhindered reports whether neither the caller nor a timeout ended the attempt.
+func (x *exchange) unhindered() bool { return x.parent.Err() == nil && x.watch.over() == "" }
+
+// broken sets the cause for an error of the transport or of the body. What ended
+// the attempt on our side comes first, because the error only follows from it.
+func (x *exchange) broken(err error) {
+	cfg := &x.c.cfg
+	switch over := x.watch.over(); {
+	case x.parent.Err() != nil:
+		x.fail(load.CauseCanceled, "stopped before the answer was complete")
+	case over == load.CauseTimeoutFirstToken:
+		x.fail(over, "--timeout-first-token: nothing generated within "+cfg.TimeoutFirstToken.String())
+	case over == load.CauseTimeoutIdle:
+		x.fail(over, "--timeout-idle: no event within "+cfg.TimeoutIdle.String())
+	case over == load.CauseReset:
+		x.fail(over, "the server closed the connection under the request, and again when it was sent anew")
+	default:
+		x.fail(causeOf(err, x.s.Status != 0), describe(err, cfg))
+	}
+}
+
+// causeOf names the failure behind err; answered says that a response had begun.
+func causeOf(err error, answered bool) load.Cause {
+	var dial *dialError
+	isDial := errors.As(err, &dial)
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE),
+		isDial && errors.Is(err, syscall.EADDRNOTAVAIL):
+		return load.CauseClient
+	case isDial:
+		return dial.cause
+	case errors.Is(err, sse.ErrFrameTooLong):
+		return load.CauseFrameTooLong
+	case isTLS(err):
+		return load.CauseTLS
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, net.ErrClosed),
+		errors.Is(err, io.ErrClosedPipe):
+		return load.CauseReset
+	case answered && errors.Is(err, io.ErrUnexpectedEOF):
+		return load.CauseTruncated
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "server closed"):
+		return load.CauseReset
+	case isConnect(err):
+		return load.CauseConnect
+	}
+	return load.CauseMalformed // an answer that is not HTTP
+}
+
+// isTLS recognises handshakes that net/http made itself (through a proxy).
+func isTLS(err error) bool {
+	var record tls.RecordHeaderError
+	var verify *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	var alert tls.AlertError
+	return errors.As(err, &record) || errors.As(err, &verify) || errors.As(err, &authority) || errors.As(err, &alert)
+}
+
+func isConnect(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect")
+}
+
+// describe puts err into words and names the flag that may help.
+func describe(err error, cfg *Config) string {
+	var dial *dialError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "too many open files: raise the limit (ulimit -n) or lower --max-concurrency"
+	case errors.As(err, &dial) && (errors.As(err, &timeout) && timeout.Timeout()):
+		return "--timeout-connect: no connection within " + cfg.TimeoutConnect.String()
+	case errors.As(err, &dial):
+		return "--url: " + dial.Error()
+	case errors.Is(err, io.EOF):
+		return "the server closed the connection without an answer"
+	}
+	return err.Error()
+}

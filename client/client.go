@@ -1,0 +1,207 @@
+// Package client sends one prompt to an OpenAI-compatible endpoint and returns one
+// timed [load.Sample]. A failed request is data, not an error.
+//
+// What a sample means is laid down in docs/method.md: the clock starts immediately
+// before the request is handed to net/http, an event's arrival is the moment at
+// which the read that completed it returned, and every token count says where it
+// comes from. Answers stream through client/sse; this package holds the wire
+// dialect, the timeouts and the causes of failure.
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"kneesweep/internal/secret"
+	"kneesweep/load"
+)
+
+// Client sends prompts to one endpoint. It is safe for concurrent use.
+type Client struct {
+	cfg       Config
+	url       *url.URL
+	host      string // Host header, if the user set one
+	header    http.Header
+	transport *http.Transport
+	mask      *secret.Masker
+	now       func() time.Duration
+
+	life context.Context // ends with Close
+	end  context.CancelFunc
+
+	mu     sync.Mutex
+	closed bool
+	active sync.WaitGroup // running calls of Send
+}
+
+// New returns a Client, or what is wrong with cfg (see [Config.Validate]). It opens
+// no connection.
+func New(cfg Config) (*Client, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	u, err := parseURL(cfg.URL)
+	if err != nil {
+		return nil, err
+	}
+	secrets := append(secret.FromURL(u), cfg.APIKey)
+	c := &Client{
+		cfg:  cfg,
+		url:  u,
+		mask: secret.NewMasker(append(secrets, secret.FromHeader(cfg.Headers)...)...),
+	}
+	epoch := cfg.Epoch
+	c.now = func() time.Duration { return time.Since(epoch) }
+	c.header, c.host = c.headers()
+	u.User = nil
+	c.transport = c.newTransport()
+	c.life, c.end = context.WithCancel(context.Background())
+	return c, nil
+}
+
+// Endpoint returns the address that is asked, without any secret.
+func (c *Client) Endpoint() string { return c.mask.Mask(secret.ShownURL(c.url)) }
+
+// Close ends running requests as canceled, waits for their Send to return and
+// closes all connections. Later calls of Send fail with the cause client.
+func (c *Client) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.end()
+	c.active.Wait()
+	c.transport.CloseIdleConnections()
+}
+
+// enter counts a call of Send in; false after Close.
+func (c *Client) enter() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.active.Add(1)
+	return true
+}
+
+func (c *Client) headers() (http.Header, string) {
+	h := http.Header{
+		"Content-Type": {"application/json"},
+		"Accept":       {"text/event-stream, application/json"},
+		"User-Agent":   {"kneesweep"},
+		// Present but not sent: it tells net/http that the request may be sent again
+		// when the server had closed the idle connection.
+		"Idempotency-Key": nil,
+	}
+	if c.cfg.NoStream {
+		h["Accept"] = []string{"application/json"}
+	}
+	if user := c.url.User; user != nil {
+		password, _ := user.Password()
+		r := http.Request{Header: h}
+		r.SetBasicAuth(user.Username(), password)
+	}
+	if c.cfg.APIKey != "" {
+		h.Set("Authorization", "Bearer "+c.cfg.APIKey)
+	}
+	host := ""
+	for name, values := range c.cfg.Headers {
+		name = http.CanonicalHeaderKey(name)
+		if name == "Host" && len(values) > 0 {
+			host = values[len(values)-1]
+			continue
+		}
+		h[name] = values
+	}
+	return h, host
+}
+
+func (c *Client) newTransport() *http.Transport {
+	t := &http.Transport{
+		DialContext:         c.dial,
+		DialTLSContext:      c.dialSecure,
+		MaxIdleConnsPerHost: c.cfg.Connections,
+		IdleConnTimeout:     90 * time.Second,
+		DisableKeepAlives:   c.cfg.NewConnection,
+		DisableCompression:  true, // a compressed stream arrives in blocks
+		Protocols:           new(http.Protocols),
+	}
+	t.Protocols.SetHTTP1(true)
+	if c.cfg.Dial == nil {
+		t.Proxy = http.ProxyFromEnvironment
+	}
+	return t
+}
+
+// conn is a connection that knows what it cost to open.
+type conn struct {
+	net.Conn
+	opening time.Duration // dialling and TLS
+}
+
+// dialError is a connection that was not made, and the stage that failed.
+type dialError struct {
+	cause load.Cause
+	err   error
+}
+
+func (e *dialError) Error() string { return e.err.Error() }
+func (e *dialError) Unwrap() error { return e.err }
+
+func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.TimeoutConnect)
+	defer cancel()
+	return c.open(ctx, network, addr)
+}
+
+func (c *Client) open(ctx context.Context, network, addr string) (*conn, error) {
+	dial := c.cfg.Dial
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	start := c.now()
+	nc, err := dial(ctx, network, addr)
+	if err != nil {
+		return nil, &dialError{load.CauseConnect, err}
+	}
+	return &conn{nc, c.now() - start}, nil
+}
+
+// dialSecure dials and shakes hands under one timeout.
+func (c *Client) dialSecure(ctx context.Context, network, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.TimeoutConnect)
+	defer cancel()
+	start := c.now()
+	plain, err := c.open(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	name, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		name = addr
+	}
+	secure := tls.Client(plain, &tls.Config{ServerName: name, NextProtos: []string{"http/1.1"}})
+	if err := secure.HandshakeContext(ctx); err != nil {
+		plain.Close()
+		return nil, &dialError{load.CauseTLS, err}
+	}
+	plain.opening = c.now() - start
+	return secure, nil
+}
+
+// opening returns what it cost to open a connection that net/http handed out.
+func opening(nc net.Conn) time.Duration {
+	if secure, ok := nc.(*tls.Conn); ok {
+		nc = secure.NetConn()
+	}
+	if own, ok := nc.(*conn); ok {
+		return own.opening
+	}
+	return 0
+}

@@ -1,0 +1,209 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptrace"
+	"time"
+
+	"kneesweep/client/sse"
+	"kneesweep/load"
+)
+
+const (
+	maxChunksAhead = 1 << 16                // chunks for which room is made beforehand
+	drainWait      = 250 * time.Millisecond // for the end of a body after its last event
+	drainBytes     = 256 << 10
+	maxReplays     = 1
+	retryBase      = 100 * time.Millisecond
+	retryMost      = 5 * time.Second
+)
+
+// Send asks once (or as often as Config.Retries allows) and reports what happened.
+// It returns when the answer is complete and its connection is free again, for
+// which it waits at most 250 ms after the end of the stream; that wait is not part
+// of the sample. When ctx ends first, the sample has the cause canceled and what
+// had arrived. It is safe for concurrent use and never panics on an answer.
+func (c *Client) Send(ctx context.Context, p load.Prompt) load.Sample {
+	s := load.Sample{ID: p.ID, Sent: c.now(), Clock: "user"}
+	if !c.enter() {
+		s.End, s.Cause, s.Error = s.Sent, load.CauseClient, "client is closed"
+		return s
+	}
+	defer c.active.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.life, cancel)()
+
+	body, err := c.cfg.body(p)
+	if err != nil {
+		s.End, s.Cause, s.Error = c.now(), load.CauseClient, c.shown("request not built: "+err.Error())
+		return s
+	}
+	rnd := rand.New(rand.NewPCG(c.cfg.Seed, uint64(p.ID)))
+	for k := 0; ; k++ {
+		again := c.attempt(ctx, p, body, &s, k)
+		if !again || k >= c.cfg.Retries {
+			return s
+		}
+		if !pause(ctx, retryWait(k, s.RetryAfter, rnd)) {
+			s.Cause, s.Error, s.End = load.CauseCanceled, "stopped between two attempts", c.now()
+			return s
+		}
+	}
+}
+
+// retryWait is max(Retry-After, 100 ms · 2^k), the latter jittered down to its half,
+// and at most 5 s.
+func retryWait(k int, asked load.Opt[time.Duration], rnd *rand.Rand) time.Duration {
+	wait := retryMost
+	if k < 6 {
+		wait = retryBase << k
+	}
+	wait = wait/2 + time.Duration(rnd.Int64N(int64(wait/2)+1))
+	return min(retryMost, max(wait, asked.V))
+}
+
+// pause waits d; false if ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// exchange is one attempt: one request and its answer.
+type exchange struct {
+	c      *Client
+	p      load.Prompt
+	s      *load.Sample
+	parent context.Context
+	watch  watch
+	conns  int // connections that net/http took for it
+
+	events    events
+	done      bool // [DONE] was seen
+	failure   string
+	decoded   delta
+	tokenRead int // read that brought the last token-bearing event
+	lastEvent time.Duration
+}
+
+// attempt makes one attempt and says whether another one could help.
+func (c *Client) attempt(parent context.Context, p load.Prompt, body []byte, s *load.Sample, k int) bool {
+	ctx, cancel := context.WithCancel(parent)
+	defer cancel()
+	*s = load.Sample{ID: s.ID, Sent: s.Sent, Clock: s.Clock, Replayed: s.Replayed, Retries: k}
+	x := &exchange{c: c, p: p, s: s, parent: parent}
+	x.watch.now, x.watch.cancel = c.now, cancel
+	trace := &httptrace.ClientTrace{GotConn: x.gotConn}
+	req, err := c.request(httptrace.WithClientTrace(ctx, trace), body)
+	if err != nil {
+		s.End = c.now()
+		x.fail(load.CauseClient, "request not built: "+err.Error())
+		return false
+	}
+	if !c.cfg.NoStream {
+		s.Chunks = make([]load.Chunk, 0, min(max(p.OutputTokens, 16)+1, maxChunksAhead))
+	}
+	x.watch.phase(c.cfg.TimeoutFirstToken, load.CauseTimeoutFirstToken)
+	defer x.watch.stop()
+	if k == 0 {
+		s.Sent = c.now()
+	}
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		s.End = c.now()
+		x.broken(err)
+	} else {
+		x.answer(resp)
+	}
+	x.finish()
+	return retryable(s)
+}
+
+func (c *Client) request(ctx context.Context, body []byte) (*http.Request, error) {
+	// The reader's type lets net/http rewind the body for a replay.
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = c.header.Clone()
+	req.Host = c.host
+	if req.Host == "" {
+		req.Host = c.url.Host
+	}
+	return req, nil
+}
+
+// gotConn runs for every connection that the request is sent on; more than one
+// means that net/http sent it again because an idle connection had gone.
+func (x *exchange) gotConn(info httptrace.GotConnInfo) {
+	x.conns++
+	x.s.Reused, x.s.Dialled, x.s.Connect = info.Reused, !info.Reused, 0
+	if !info.Reused {
+		x.s.Connect = opening(info.Conn)
+	}
+	if x.conns == 1 {
+		return
+	}
+	x.s.Replayed++
+	if x.conns > 1+maxReplays {
+		x.watch.giveUp(load.CauseReset)
+	}
+}
+
+// answer reads a response to its end.
+func (x *exchange) answer(resp *http.Response) {
+	defer resp.Body.Close()
+	s := x.s
+	s.Status, s.Protocol = resp.StatusCode, resp.Proto
+	if after, ok := retryAfter(resp.Header.Get("Retry-After"), time.Now()); ok {
+		s.RetryAfter = load.Some(after)
+	}
+	r := sse.NewReader(resp.Body, x.c.now)
+	switch {
+	case s.Status < 200 || s.Status > 299:
+		x.refused(r, resp.Header.Get("Location"))
+	default:
+		x.understand(r, resp.Header.Get("Content-Type"))
+	}
+	x.drain(resp)
+}
+
+// drain reads what is left of the body, so that the connection can be used again.
+func (x *exchange) drain(resp *http.Response) {
+	if s := x.s; s.Cause != "" && s.Cause != load.CauseStreamError && s.Status < 300 {
+		return // nothing good can follow: let Close drop the connection
+	}
+	x.watch.phase(drainWait, x.s.Cause)
+	var scrap [2048]byte
+	for left := drainBytes; left > 0; {
+		n, err := resp.Body.Read(scrap[:])
+		if err != nil {
+			return
+		}
+		left -= n
+	}
+}
+
+// retryable reports whether the failure may go away and happened before the first
+// token.
+func retryable(s *load.Sample) bool {
+	if len(s.Chunks) > 0 {
+		return false
+	}
+	switch {
+	case s.Cause == load.CauseConnect, s.Cause == load.CauseReset:
+		return true
+	case s.Cause == "":
+		return false
+	}
+	return s.Status == http.StatusTooManyRequests || s.Status >= 500
+}

@@ -1,0 +1,178 @@
+package client
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"kneesweep/client/sse"
+	"kneesweep/load"
+)
+
+var doneMark = []byte("[DONE]")
+
+// understand reads a 2xx answer: a stream, a whole completion, or something else.
+// The first byte decides, since servers mislabel their answers.
+func (x *exchange) understand(r *sse.Reader, contentType string) {
+	head, err := r.Peek()
+	isStream := strings.HasPrefix(strings.ToLower(contentType), "text/event-stream")
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		x.s.End = r.At()
+		x.s.Streaming = isStream
+		x.broken(err)
+	case err != nil && !isStream:
+		x.s.End = r.At()
+		x.fail(load.CauseEmpty, "the answer has no body")
+	case err == nil && (head[0] == '{' || head[0] == '['):
+		x.whole(r)
+	case err == nil && head[0] == '<', !isStream && !bytes.ContainsAny(head[:1], "dier:"):
+		x.foreign(r)
+	default:
+		x.s.Streaming = true
+		x.stream(r, isStream)
+	}
+}
+
+// stream reads events until the stream ends, one way or another.
+func (x *exchange) stream(r *sse.Reader, labelled bool) {
+	for {
+		ev, err := r.Next()
+		if err != nil {
+			x.s.End = r.At()
+			x.streamEnded(err, labelled)
+			return
+		}
+		if x.event(ev) {
+			x.s.End = ev.At
+			x.judge()
+			return
+		}
+	}
+}
+
+// event takes one event; true ends the stream.
+func (x *exchange) event(ev sse.Event) bool {
+	d := &x.decoded
+	data := ev.Data
+	failed := string(ev.Type) == "error"
+	if !d.scan(data) {
+		data = bytes.TrimSpace(data)
+		if len(data) == 0 && !failed {
+			return false
+		}
+		if bytes.Equal(data, doneMark) {
+			x.done = true
+			return true
+		}
+		if err := d.decode(data); err != nil && !failed {
+			if !ev.Cut { // what the end of the stream cut off is not malformed
+				x.s.Malformed++
+			}
+			return false
+		}
+	}
+	x.lastEvent = ev.At
+	if len(x.s.Chunks) > 0 {
+		x.watch.touch(ev.At)
+	}
+	if failed || d.failed {
+		if d.failure == "" {
+			d.failure = errorText(data)
+		}
+		x.failure = d.failure
+		x.fail(load.CauseStreamError, x.failure)
+		return true
+	}
+	x.note()
+	if d.token {
+		x.chunk(ev.At, ev.Read)
+	}
+	return false
+}
+
+// streamEnded judges a stream that ended without [DONE].
+func (x *exchange) streamEnded(err error, labelled bool) {
+	finished := x.s.FinishReason != ""
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF) && x.unhindered():
+		if !labelled && x.events.understood == 0 && x.s.Malformed == 0 {
+			x.fail(load.CauseNotAStream, "the answer is neither a stream nor a completion")
+			return
+		}
+		x.judge()
+	case finished && x.parent.Err() == nil && !errors.Is(err, sse.ErrFrameTooLong):
+		// Everything asked for has come; only the end of the body is missing.
+		x.s.End = x.lastEvent
+		x.judge()
+	default:
+		x.broken(err)
+	}
+}
+
+// judge decides on a stream that was read to its end.
+func (x *exchange) judge() {
+	switch {
+	case x.s.Cause != "":
+	case x.s.Malformed > 0 && x.events.understood == 0:
+		x.fail(load.CauseMalformed, "no frame of the stream could be understood")
+	case !x.done && x.s.FinishReason == "":
+		x.fail(load.CauseTruncated, "the stream ended without finish_reason or [DONE]")
+	case x.events.pieces == 0:
+		x.fail(load.CauseEmpty, "the answer holds no token")
+	}
+}
+
+// finish settles what can only be said at the end of an attempt.
+func (x *exchange) finish() {
+	x.count()
+	s := x.s
+	if s.Malformed > 0 {
+		s.Warnings = append(s.Warnings, load.Warnf(load.WarnMalformedFrames, "%d frames could not be understood", s.Malformed))
+	}
+	if s.Cause != "" {
+		return
+	}
+	if !s.Streaming && !x.c.cfg.NoStream {
+		s.Warnings = append(s.Warnings, load.Warnf(load.WarnNotStreamed, "a stream was asked for, but the answer came in one piece"))
+	}
+	if s.TokenSource == load.SourceEstimated {
+		s.Warnings = append(s.Warnings, load.Warnf(load.WarnEstimatedTokens,
+			"the server sent no usage; %d pieces of the answer were counted as one token each", s.OutputTokens))
+	}
+	if s.HiddenTokens > 0 {
+		s.Warnings = append(s.Warnings, load.Warnf(load.WarnHiddenTokens,
+			"%d of %d tokens were billed but never streamed", s.HiddenTokens, s.OutputTokens))
+	}
+	if buffered(s) {
+		s.Warnings = append(s.Warnings, load.Warnf(load.WarnBuffered,
+			"%d tokens arrived at once: something on the way collects the stream, or the server does not stream", s.Streamed()))
+	}
+}
+
+// buffered reports whether a stream of at least 8 tokens arrived in a burst: chunks
+// less than burstGap apart, faster than any endpoint generates. A burst of all
+// chunks is one; of many chunks, nine in ten, or two bursts, are enough (a proxy may
+// let the first through).
+func buffered(s *load.Sample) bool {
+	const (
+		least    = 8
+		burstGap = 200 * time.Microsecond
+	)
+	m := len(s.Chunks)
+	if m == 0 || s.Streamed() < least {
+		return false
+	}
+	bursts, run, longest := 1, 1, 1
+	for i := 1; i < m; i++ {
+		if s.Chunks[i].At-s.Chunks[i-1].At < burstGap {
+			run++
+		} else {
+			bursts, run = bursts+1, 1
+		}
+		longest = max(longest, run)
+	}
+	return bursts == 1 || m >= least && (bursts == 2 || 10*longest >= 9*m)
+}

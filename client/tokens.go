@@ -1,0 +1,149 @@
+package client
+
+import (
+	"time"
+
+	"kneesweep/load"
+)
+
+// tally gathers the server's own token counts. Each keeps the largest value seen;
+// what is absent or null says nothing.
+type tally struct {
+	prompt, completion, total, cached, reasoning load.Opt[int]
+}
+
+const mostTokens = 1 << 30 // a larger count is not believed
+
+func largest(have *load.Opt[int], v *float64) {
+	if v == nil || *v < 0 || *v > mostTokens {
+		return
+	}
+	if n := int(*v); !have.OK || n > have.V {
+		*have = load.Some(n)
+	}
+}
+
+func (t *tally) take(u *usage) {
+	largest(&t.prompt, u.Prompt)
+	largest(&t.completion, u.Completion)
+	largest(&t.total, u.Total)
+	largest(&t.reasoning, u.Reasoning)
+	largest(&t.cached, u.CacheRead)
+	largest(&t.cached, u.CacheInput)
+	if u.PromptPart != nil {
+		largest(&t.cached, u.PromptPart.Cached)
+	}
+	if u.CompletionPart != nil {
+		largest(&t.reasoning, u.CompletionPart.Reasoning)
+	}
+}
+
+// output returns the generated tokens; undefined if the server did not count them.
+// A count of zero beside a streamed answer is no count. One server leaves its
+// reasoning out of completion_tokens: there the total less the prompt is the output.
+func (t *tally) output(pieces int) load.Opt[int] {
+	n := t.completion
+	if n.OK && t.reasoning.V > 0 && t.total.OK && t.prompt.OK {
+		n.V = max(n.V, t.total.V-t.prompt.V)
+	}
+	if n.V == 0 && pieces > 0 {
+		return load.Opt[int]{}
+	}
+	return n
+}
+
+// events is what the frames of one answer added up to.
+type events struct {
+	tally      tally
+	understood int
+	pieces     int  // token-bearing frames, or 1 for a whole answer with text
+	reasoned   bool // reasoning was streamed
+	counted    int  // completion tokens that the chunks so far have accounted for
+	gapless    bool // every chunk came with its own increment of usage
+	text       []byte
+}
+
+// chunk notes a token-bearing event that arrived at time at.
+func (x *exchange) chunk(at time.Duration, read int) {
+	e, s, d := &x.events, x.s, &x.decoded
+	c := load.Chunk{At: at}
+	if d.usage != nil && d.usage.Completion != nil {
+		if n := e.tally.completion.V; n > e.counted {
+			c.Tokens = int32(n - e.counted)
+			e.counted = n
+		}
+	}
+	e.gapless = c.Tokens > 0 && (e.gapless || len(s.Chunks) == 0)
+	e.pieces++
+	if len(s.Chunks) > 0 && read == x.tokenRead {
+		s.Coalesced++
+	}
+	x.tokenRead = read
+	if len(s.Chunks) == 0 {
+		x.watch.phase(x.c.cfg.TimeoutIdle, load.CauseTimeoutIdle)
+	}
+	s.Chunks = append(s.Chunks, c)
+	if d.content && s.ContentAt == 0 {
+		s.ContentAt = len(s.Chunks)
+	}
+	if x.p.Arrived != nil {
+		x.p.Arrived(at)
+	}
+}
+
+// note takes what every frame may say: counts, model, reason, text.
+func (x *exchange) note() {
+	e, s, d := &x.events, x.s, &x.decoded
+	e.understood++
+	if d.usage != nil {
+		e.tally.take(d.usage)
+	}
+	if len(d.model) > 0 && string(d.model) != s.Model {
+		s.Model = string(d.model)
+	}
+	if len(d.fingerprint) > 0 && string(d.fingerprint) != s.Fingerprint {
+		s.Fingerprint = string(d.fingerprint)
+	}
+	if len(d.finish) > 0 {
+		s.FinishReason = string(d.finish)
+	}
+	e.reasoned = e.reasoned || d.reasoning
+	if x.c.cfg.KeepText {
+		e.text = append(e.text, d.text...)
+	}
+}
+
+// count settles the tokens of the finished sample.
+func (x *exchange) count() {
+	e, s := &x.events, x.s
+	s.PromptTokens, s.CachedTokens, s.ReasoningTokens = e.tally.prompt, e.tally.cached, e.tally.reasoning
+	s.Text = string(e.text)
+	n := e.tally.output(e.pieces)
+	switch {
+	case n.OK && n.V > 0:
+		s.OutputTokens, s.TokenSource = n.V, load.SourceServer
+	case e.pieces > 0:
+		s.OutputTokens, s.TokenSource = e.pieces, load.SourceEstimated
+	}
+	if s.TokenSource == load.SourceServer && !e.reasoned {
+		s.HiddenTokens = min(s.ReasoningTokens.V, s.OutputTokens)
+	}
+	x.settleChunks()
+}
+
+// settleChunks keeps the increments of the chunks only if every chunk has one. The
+// hidden tokens stand in the first, since they were counted before it came.
+func (x *exchange) settleChunks() {
+	chunks := x.s.Chunks
+	if len(chunks) == 0 {
+		return
+	}
+	first := chunks[0].Tokens - int32(x.s.HiddenTokens)
+	if x.events.gapless && first > 0 {
+		chunks[0].Tokens = first
+		return
+	}
+	for i := range chunks {
+		chunks[i].Tokens = 0
+	}
+}

@@ -1,0 +1,189 @@
+// Package secret removes known secrets from text before it is written anywhere.
+// It goes by value and not by pattern: what was given as a secret is masked in
+// every form in which a server may send it back, and nothing else is touched.
+package secret
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"sort"
+	"strings"
+)
+
+// Mask is what stands in place of a secret.
+const Mask = "***"
+
+// shortest is the least length, in bytes, of a value that is masked wherever it
+// occurs. Shorter ones would garble ordinary text, so they are masked only where
+// they stand alone.
+const shortest = 4
+
+// Masker masks a fixed set of values. The zero Masker and a nil one mask nothing.
+// It is safe for concurrent use.
+type Masker struct {
+	long  *strings.Replacer
+	short []*regexp.Regexp
+}
+
+// NewMasker returns a Masker of the values; empty ones are ignored. Each is masked
+// as it is and in its URL-escaped, JSON-escaped and base64 forms.
+func NewMasker(values ...string) *Masker {
+	seen := map[string]bool{}
+	var long []string
+	m := &Masker{}
+	for _, v := range values {
+		v = strings.TrimSpace(v)
+		if v == "" || seen[v] {
+			continue
+		}
+		if len(v) < shortest {
+			seen[v] = true
+			m.short = append(m.short, regexp.MustCompile(`(^|[^0-9A-Za-z_])`+regexp.QuoteMeta(v)+`($|[^0-9A-Za-z_])`))
+			continue
+		}
+		for _, f := range forms(v) {
+			if !seen[f] {
+				seen[f] = true
+				long = append(long, f)
+			}
+		}
+	}
+	// A Replacer prefers the earlier pair: the longest must come first.
+	sort.SliceStable(long, func(i, j int) bool { return len(long[i]) > len(long[j]) })
+	var pairs []string
+	for _, f := range long {
+		pairs = append(pairs, f, Mask)
+	}
+	m.long = strings.NewReplacer(pairs...)
+	return m
+}
+
+// forms lists the ways in which v may be written.
+func forms(v string) []string {
+	query, path := url.QueryEscape(v), url.PathEscape(v)
+	out := []string{
+		v, query, path, lowerEscapes(query), lowerEscapes(path),
+		base64.StdEncoding.EncodeToString([]byte(v)),
+		base64.RawStdEncoding.EncodeToString([]byte(v)),
+		base64.URLEncoding.EncodeToString([]byte(v)),
+		base64.RawURLEncoding.EncodeToString([]byte(v)),
+		strings.ReplaceAll(v, "/", `\/`),
+	}
+	if b, err := json.Marshal(v); err == nil {
+		out = append(out, string(b[1:len(b)-1]))
+	}
+	return out
+}
+
+// lowerEscapes writes %2F as %2f.
+func lowerEscapes(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			b[i+1], b[i+2] = lower(b[i+1]), lower(b[i+2])
+		}
+	}
+	return string(b)
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'F' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// Mask returns s with every known secret replaced.
+func (m *Masker) Mask(s string) string {
+	if m == nil || m.long == nil {
+		return s
+	}
+	s = m.long.Replace(s)
+	for _, re := range m.short {
+		s = re.ReplaceAllString(s, "${1}"+Mask+"${2}")
+	}
+	return s
+}
+
+// sensitive matches the names of headers and query values that hold secrets. It
+// wants whole words: "api-key" and "x_auth_token", but not "sort_key".
+var sensitive = regexp.MustCompile(`(?i)^(.*[-_])?(authorization|auth|api[-_]?key|apikey|subscription[-_]key|access[-_]?key|key|token|access[-_]?token|secret|client[-_]?secret|password|passwd|pwd|cookie|signature|sig|credential|credentials)$`)
+
+var harmless = map[string]bool{"sort_key": true, "sort-key": true, "idempotency-key": true, "partition_key": true, "partition-key": true}
+
+// SensitiveName reports whether a header or a query parameter of this name holds a
+// secret.
+func SensitiveName(name string) bool {
+	return !harmless[strings.ToLower(name)] && sensitive.MatchString(name)
+}
+
+// FromHeader lists the secrets of h: the values of headers with a sensitive name,
+// whole and without their scheme ("Bearer "), and what a basic authorization holds.
+func FromHeader(h http.Header) []string {
+	var out []string
+	for name, values := range h {
+		if !SensitiveName(name) {
+			continue
+		}
+		for _, v := range values {
+			out = append(out, v)
+			scheme, rest, ok := strings.Cut(v, " ")
+			if !ok {
+				continue
+			}
+			out = append(out, rest)
+			if !strings.EqualFold(scheme, "basic") {
+				continue
+			}
+			if plain, err := base64.StdEncoding.DecodeString(rest); err == nil {
+				_, password, _ := strings.Cut(string(plain), ":")
+				out = append(out, string(plain), password)
+			}
+		}
+	}
+	return out
+}
+
+// FromURL lists the secrets of u: its user information and the values of query
+// parameters with a sensitive name.
+func FromURL(u *url.URL) []string {
+	var out []string
+	if u.User != nil {
+		name := u.User.Username()
+		password, ok := u.User.Password()
+		if ok {
+			out = append(out, password, name+":"+password)
+		} else {
+			out = append(out, name, name+":")
+		}
+	}
+	for name, values := range u.Query() {
+		if SensitiveName(name) {
+			out = append(out, values...)
+		}
+	}
+	return out
+}
+
+// ShownURL writes u without user information and with the values of sensitive
+// query parameters masked.
+func ShownURL(u *url.URL) string {
+	shown := *u
+	shown.User = nil
+	shown.Fragment, shown.RawFragment = "", ""
+	if shown.RawQuery != "" {
+		parts := strings.Split(shown.RawQuery, "&")
+		for i, part := range parts {
+			name, _, ok := strings.Cut(part, "=")
+			plain, err := url.QueryUnescape(name)
+			if ok && (err != nil || SensitiveName(plain)) {
+				parts[i] = name + "=" + Mask
+			}
+		}
+		shown.RawQuery = strings.Join(parts, "&")
+	}
+	return shown.String()
+}
