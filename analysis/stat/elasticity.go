@@ -44,7 +44,12 @@ func Elasticity(x, y []float64, confidence float64) (s Slope, ok bool) {
 		rss += e * e
 	}
 	se := math.Sqrt(rss / float64(s.DF) / sxx)
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(s.DF)}.Quantile(confidence)
-	s.Upper = beta + t*se
+	s.Upper = beta + StudentQuantile(confidence, s.DF)*se
 	return s, true
+}
+
+// StudentQuantile returns the p-quantile of Student's t with df ≥ 1 degrees of
+// freedom.
+func StudentQuantile(p float64, df int) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile(p)
 }

@@ -3,8 +3,6 @@ package stat
 import (
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // medianVariance[n] is n·Var(median)/σ² for n normal values, from the moments
@@ -45,7 +43,7 @@ func MedianInterval(xs []float64, confidence float64) (lo, hi float64, ok bool) 
 	sorted := slices.Sorted(slices.Values(xs))
 	if n < 6 {
 		_, v := Variance(sorted)
-		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 + confidence) / 2)
+		t := StudentQuantile((1+confidence)/2, n-1)
 		half := t * math.Sqrt(v*MedianVarianceFactor(n)/float64(n))
 		m := MedianSorted(sorted)
 		return m - half, m + half, true

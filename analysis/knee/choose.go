@@ -1,0 +1,241 @@
+package knee
+
+import (
+	"math"
+	"slices"
+
+	"kneesweep/analysis/stat"
+	"kneesweep/load"
+)
+
+const (
+	minLevels      = 4
+	minRise        = 1.2    // highest over first value, below which nothing rises
+	minAbove       = 2      // levels at or above the knee
+	minAboveSingle = 3      // the same, when levels have one window
+	maxElasticity  = 0.1375 // of the levels at or above the knee: 10 % a doubling
+	maxUpper       = 0.30   // of its one-sided 95 % limit
+	minBIC         = 6      // by which the line with a knee must beat the straight one
+	declineShare   = 0.05   // below the plateau, to be called a decline
+)
+
+// Choose says whether the points show a knee, and where: the verdict first, by
+// rules tried in the order of the [Verdict] constants, and the number only if
+// the verdict is [Found]. Points may be unsorted and repeat an N; windows that
+// are not positive and finite are ignored. The answer depends on the values and
+// the seed alone, not on the order of points or windows.
+//
+//   - [TooFewLevels]: fewer than 4 levels.
+//   - [AtOrBelowFirst]: the highest value is less than 1.2 times the first.
+//   - [NotLocated]: fewer than two levels at or above the fitted knee, or its
+//     interval reaches the last level.
+//   - [Found]: the levels at or above the knee are flat (elasticity below
+//     0.1375 with its one-sided 95 % limit below 0.30) and a straight line fits
+//     clearly worse (by more than 6 in BIC).
+//   - [StillRising]: otherwise.
+//
+// With one window a level the spread of a level is unknown: three levels must
+// lie at or above the knee and no limit is asked, or there are two and the
+// scatter of all levels about the fit puts the limit below 0.30. Where the
+// throughput certainly declines after the plateau the straight line is refuted
+// by that, and its BIC is not asked.
+func Choose(points []Point, seed uint64) Result {
+	r := Result{Method: MethodSegmented}
+	levels := pool(points)
+	if len(levels) < minLevels {
+		r.Verdict = TooFewLevels
+		return r
+	}
+	all := levels
+	levels, out := dropOutliers(all)
+	r.noteOutliers(out)
+	if single(levels) {
+		r.Warnings = append(r.Warnings, load.Warnf(load.WarnLowConfidence,
+			"one window a level: the spread of a level is not known"))
+	}
+	if highest(levels) < minRise*levels[0].median {
+		r.Verdict = AtOrBelowFirst
+		plateau := flatPart(levels)
+		r.Plateau = load.Some(plateau)
+		r.Retrograde = decline(withLast(levels, all), plateau)
+		return r
+	}
+	s, ok := fitSegmented(levels)
+	if !ok { // a value 1.2 times the first exists, yet no line rises: a lone peak
+		r.Verdict = NotLocated
+		r.LowerBound = load.Some(levels[len(levels)-1].n)
+		return r
+	}
+	r.Retrograde = decline(atOrAbove(withLast(levels, all), s.k), s.plateau())
+	r.judge(levels, s, seed)
+	return r
+}
+
+// judge applies the rules from NotLocated on to a fit.
+func (r *Result) judge(levels []level, s segmented, seed uint64) {
+	last := levels[len(levels)-1].n
+	above := atOrAbove(levels, s.k)
+	r.Fit = s.segment(levels)
+	r.Slope = load.Some(s.b)
+	lo, hi := s.k, s.k
+	located := len(above) >= minAbove
+	if located {
+		lo, hi = interval(levels, s.line, s.count, seed)
+		located = hi < last*(1-kneeTolerance)
+	}
+	if !located {
+		r.Verdict = NotLocated
+		r.LowerBound = load.Some(last)
+		if s.k < last*(1-kneeTolerance) {
+			r.Plateau = load.Some(s.plateau())
+		}
+		return
+	}
+	if !flat(above, levels[:s.count], s.line) || r.Retrograde == nil && bicGain(levels[:s.count], s.line) <= minBIC {
+		r.Verdict = StillRising
+		r.LowerBound = load.Some(last)
+		r.RisePerDoubling = risePerDoubling(levels)
+		return
+	}
+	r.Verdict = Found
+	r.Concurrency = load.Some(load.Estimate{Value: s.k, Lo: lo, Hi: hi})
+	r.Plateau = load.Some(s.plateau())
+	r.N95 = load.Some(s.n95(levels))
+	if k, soft := s.soft(levels); soft {
+		r.Soft = true
+		r.Warnings = append(r.Warnings, load.Warnf(load.WarnSoftKnee,
+			"soft knee: weighting levels by their precision puts it at %.3g instead of %.3g", k, s.k))
+	}
+}
+
+func (r *Result) noteOutliers(out []outlier) {
+	for _, o := range out {
+		r.Outliers = append(r.Outliers, int(o.n))
+		side := "above"
+		if o.median < o.fitted {
+			side = "below"
+		}
+		r.Warnings = append(r.Warnings, load.Warnf(load.WarnOutlier,
+			"N = %d lies %.0f %% %s what the other levels say (%.4g against %.4g tokens/s): left out, measure it again",
+			int(o.n), 100*math.Abs(o.median/o.fitted-1), side, o.median, o.fitted))
+	}
+}
+
+// flat reports whether throughput no longer grows over the levels at or above
+// the knee. fitted are the levels of the fit.
+func flat(above, fitted []level, fit line) bool {
+	if !single(fitted) {
+		var x, y []float64
+		for _, l := range above {
+			for _, v := range l.windows {
+				x, y = append(x, l.n), append(y, v)
+			}
+		}
+		e, ok := stat.Elasticity(x, y, confidence)
+		return ok && e.Value < maxElasticity && e.Upper < maxUpper
+	}
+	x, y, _ := columns(above)
+	e, ok := stat.Elasticity(x, y, confidence)
+	if !ok || e.Value >= maxElasticity {
+		return false
+	}
+	if len(above) >= minAboveSingle {
+		return true
+	}
+	df := len(fitted) - 3
+	if df < 1 {
+		return false
+	}
+	se := math.Sqrt(2*lackOfFit(fitted, fit)) / math.Log(x[1]/x[0])
+	return e.Value+stat.StudentQuantile(confidence, df)*se < maxUpper
+}
+
+// bicGain is BIC(straight line) − BIC(line with knee) over the fitted levels,
+// the residual sums not below 1e-12 of the sum of squares. The knee costs one
+// parameter.
+func bicGain(levels []level, fit line) float64 {
+	var m moments
+	var squares float64
+	for _, l := range levels {
+		w := float64(len(l.windows))
+		m = m.add(l.n, l.median, w)
+		squares += w * l.median * l.median
+	}
+	floor := 1e-12 * squares
+	straight := m.sxx - m.snx*m.snx/m.snn
+	n := float64(len(levels))
+	return n*math.Log(max(straight, floor)/max(fit.rss, floor)) - math.Log(n)
+}
+
+// decline reports whether the last of the levels lies certainly below the
+// plateau: by more than 5 %, with the interval of its median excluding the
+// plateau. The first such level after the highest one is where it begins. A
+// level with one window has no interval and counts by its value.
+func decline(levels []level, plateau float64) *Retrograde {
+	if len(levels) == 0 || !below(levels[len(levels)-1], plateau) {
+		return nil
+	}
+	top := 0
+	for i, l := range levels {
+		if l.median > levels[top].median {
+			top = i
+		}
+	}
+	for _, l := range levels[top:] {
+		if below(l, plateau) {
+			return &Retrograde{From: int(l.n), Drop: 1 - levels[len(levels)-1].median/plateau}
+		}
+	}
+	return nil
+}
+
+// withLast puts the last level measured back when it was left out as an
+// outlier: being low there it may as well be a decline, and is told as both.
+func withLast(kept, all []level) []level {
+	last := all[len(all)-1]
+	if kept[len(kept)-1].n == last.n {
+		return kept
+	}
+	return append(slices.Clone(kept), last)
+}
+
+func below(l level, plateau float64) bool {
+	if l.median >= (1-declineShare)*plateau {
+		return false
+	}
+	_, hi, ok := stat.MedianInterval(l.windows, confidence)
+	return !ok || hi < plateau
+}
+
+func highest(levels []level) float64 {
+	var top float64
+	for _, l := range levels {
+		top = max(top, l.median)
+	}
+	return top
+}
+
+// flatPart is the weighted mean of the levels within 7 % of the highest: the
+// plateau of a curve that does not rise.
+func flatPart(levels []level) float64 {
+	var m moments
+	top := highest(levels)
+	for _, l := range levels {
+		if l.median >= (1-trimShare)*top {
+			m = m.add(l.n, l.median, float64(len(l.windows)))
+		}
+	}
+	return m.x
+}
+
+// risePerDoubling is what the last two levels gained, as a fraction for each
+// doubling of N; if noise makes that negative, what the last three gained.
+func risePerDoubling(levels []level) load.Opt[float64] {
+	for _, count := range []int{2, 3} {
+		x, y, _ := columns(levels[len(levels)-count:])
+		if e, ok := stat.Elasticity(x, y, confidence); ok && e.Value > 0 {
+			return load.Some(math.Exp2(e.Value) - 1)
+		}
+	}
+	return load.Opt[float64]{}
+}

@@ -1,0 +1,117 @@
+package knee
+
+import (
+	"math"
+
+	"kneesweep/analysis/stat"
+	"kneesweep/load"
+)
+
+// MethodSegmented names the default estimator.
+const MethodSegmented = "segmented"
+
+// softShare is how far the fit with weights 1/s² may put the knee from the
+// unweighted one before the knee is called soft.
+const softShare = 0.25
+
+// Segmented is the default definition of a knee: the place where a rising line
+// meets a plateau, X(N) = a + b·min(N, K), continuous, by least squares in
+// tokens/s on the median of each level, a level weighing as many as it has
+// windows. The fit is exact (no starting value, no optimiser). Outliers, levels
+// past a decline, and levels far past the knee are left out of it; the interval
+// is a two-level bootstrap at 95 %.
+//
+// It is exact on a straight ramp. On a ramp that bends, as batching servers
+// have, it reads low, and the interval does not say so.
+type Segmented struct{}
+
+var _ Finder = Segmented{}
+
+// Method returns "segmented".
+func (Segmented) Method() string { return MethodSegmented }
+
+// Find implements [Finder]. Unlike [Choose] it gives the place of the knee even
+// where the levels do not show that there is one; it gives none with fewer than
+// four levels, without a rising line, or when the line rises to the last level.
+func (Segmented) Find(points []Point, seed uint64) Estimate {
+	e := Estimate{Method: MethodSegmented}
+	levels := pool(points)
+	if len(levels) < minLevels {
+		e.Note = "fewer than 4 levels"
+		return e
+	}
+	levels, _ = dropOutliers(levels)
+	s, ok := fitSegmented(levels)
+	switch {
+	case !ok:
+		e.Note = "no rising part"
+	case s.k >= levels[len(levels)-1].n*(1-kneeTolerance):
+		e.Note = "rises to the last level"
+	default:
+		lo, hi := interval(levels, s.line, s.count, seed)
+		e.Concurrency = load.Some(load.Estimate{Value: s.k, Lo: lo, Hi: hi})
+	}
+	return e
+}
+
+// segmented is a fit together with the levels that it used: the first count.
+type segmented struct {
+	line
+	count int
+}
+
+// fitSegmented chooses the levels to fit and fits them.
+func fitSegmented(levels []level) (segmented, bool) {
+	n, x, w := columns(levels)
+	var s scanner
+	s.load(n, x, w)
+	l, m, ok := s.locate()
+	if !ok {
+		return segmented{}, false
+	}
+	return segmented{refine(l, n[:m], x[:m], w[:m]), m}, true
+}
+
+// segment is the fit for the reader.
+func (s segmented) segment(levels []level) *Segment {
+	return &Segment{A: s.a, B: s.b, K: s.k, RSS: s.rss, From: int(levels[0].n), To: int(levels[s.count-1].n)}
+}
+
+// n95 is the smallest N at which the fit reaches 95 % of its plateau, not below
+// the first level.
+func (s segmented) n95(levels []level) float64 {
+	return max(s.k-0.05*s.plateau()/s.b, levels[0].n)
+}
+
+// soft fits the same levels with weights r/s², s being the standard deviation
+// of a level's windows, and reports where that puts the knee and whether it is
+// more than 25 % elsewhere. A level whose windows scatter less than a tenth of
+// what is usual counts as if they scattered that much; with no scatter known at
+// all s is proportional to the value.
+func (s segmented) soft(levels []level) (k float64, soft bool) {
+	fitted := levels[:s.count]
+	groups := make([][]float64, len(fitted))
+	for i, l := range fitted {
+		groups[i] = l.windows
+	}
+	cv, known := stat.PooledCV(groups)
+	if !known || cv == 0 {
+		cv = 1
+	}
+	n, x, w := columns(fitted)
+	for i, l := range fitted {
+		sd := cv * l.median
+		if len(l.windows) > 1 && known {
+			_, v := stat.Variance(l.windows)
+			sd = max(math.Sqrt(v), 0.1*cv*l.median)
+		}
+		w[i] /= sd * sd
+	}
+	var sc scanner
+	sc.load(n, x, w)
+	l, ok := sc.fit(len(fitted))
+	if !ok {
+		return 0, false
+	}
+	return l.k, math.Abs(l.k-s.k) > softShare*s.k
+}
