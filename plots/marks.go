@@ -1,0 +1,95 @@
+package plots
+
+import (
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"kneesweep/analysis"
+	"kneesweep/load"
+)
+
+// The lines that mark a number of streams; they differ in colour and in dash.
+var (
+	kneeLine      = line(1.8, vermillion)
+	admissionLine = line(2, purple, 1.5, 4)
+)
+
+// lanes are the labels above and below the upper panel.
+func lanes(c analysis.Curve, x scale) (above, below lane) {
+	if k := c.Knee.Concurrency; k.OK && x.shows(k.V.Value) {
+		text := "knee " + Streams(k.V.Value)
+		if b := bounds(k.V); b != "" {
+			text += " (" + b + ")"
+		}
+		above.labels = append(above.labels, laneLabel{x: k.V.Value, text: text, color: vermillion})
+	}
+	if a := c.Admission; a.OK && x.shows(a.V.Value) {
+		above.labels = append(above.labels,
+			laneLabel{x: a.V.Value, text: "admission limit " + Streams(a.V.Value), color: purple})
+	}
+	if r := c.Recommended.Concurrency; r.OK && x.shows(float64(r.V)) {
+		below.labels = append(below.labels,
+			laneLabel{x: float64(r.V), text: "allow " + Streams(float64(r.V)), color: darkGreen, symbol: draw.PyramidGlyph{}})
+	}
+	if t := truth(c); t.OK && x.shows(t.V) {
+		below.labels = append(below.labels,
+			laneLabel{x: t.V, text: "true knee " + Streams(t.V), color: muted, symbol: diamond{}})
+	}
+	return above, below
+}
+
+// bounds is "22–26", or empty when a bound is missing.
+func bounds(e load.Estimate) string {
+	lo, hi := Streams(e.Lo), Streams(e.Hi)
+	if lo == Missing || hi == Missing {
+		return ""
+	}
+	return lo + "–" + hi
+}
+
+// capacityLegend explains the marks that c needs.
+func capacityLegend(c analysis.Curve) legend {
+	var l legend
+	var valid, windows, invalid, outlier bool
+	for _, s := range c.Steps {
+		valid = valid || s.Valid && s.Throughput.OK
+		windows = windows || s.Valid && len(s.Measurements) > 1
+		invalid = invalid || !s.Valid
+		outlier = outlier || s.Valid && slices.Contains(c.Knee.Outliers, s.Concurrency)
+	}
+	if windows {
+		l.add("one window", markSwatch(glyph(draw.CircleGlyph{}, 2.4, paleBlue)))
+	}
+	if valid {
+		text := "level"
+		if windows {
+			text = "median of a level, 95 % interval"
+		}
+		l.add(text, func(c *draw.Canvas, at vg.Point) {
+			if windows {
+				c.StrokeLine2(line(1.3, blue), at.X, at.Y-6, at.X, at.Y+6)
+			}
+			c.DrawGlyphNoClip(glyph(draw.CircleGlyph{}, 3.8, blue), at)
+		})
+	}
+	if c.Knee.Fit != nil {
+		l.add("fitted line", lineSwatch(line(1.8, ink)))
+	}
+	if k := c.Knee.Concurrency; k.OK && bounds(k.V) != "" {
+		l.add("knee, 95 % interval", func(c *draw.Canvas, at vg.Point) {
+			c.FillPolygon(paleRed, []vg.Point{
+				{X: at.X - 8, Y: at.Y - 6}, {X: at.X + 8, Y: at.Y - 6}, {X: at.X + 8, Y: at.Y + 6}, {X: at.X - 8, Y: at.Y + 6},
+			})
+			c.StrokeLine2(kneeLine, at.X, at.Y-6, at.X, at.Y+6)
+		})
+	}
+	if outlier {
+		l.add("outlier, not fitted", markSwatch(glyph(draw.SquareGlyph{}, 4, ink)))
+	}
+	if invalid {
+		l.add("not valid, not fitted", markSwatch(glyph(cross{}, 4.2, grey)))
+	}
+	return l
+}

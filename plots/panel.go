@@ -1,0 +1,146 @@
+package plots
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// panel is one chart of a figure: a data area with its two scales, a heading
+// above it, and labels for its lines in the margin to the right.
+type panel struct {
+	canvas  *draw.Canvas
+	heading string
+	x, y    scale
+	yTicks  []tick
+	xTicks  []tick
+	named   bool // the axis of streams shows its labels
+	ends    []endLabel
+}
+
+// endLabel stands in the right margin at height y.
+type endLabel struct {
+	y     float64
+	lines []string
+	color color.Color
+}
+
+// point is where (x, y) is drawn.
+func (p *panel) point(x, y float64) vg.Point { return vg.Point{X: p.x.at(x), Y: p.y.at(y)} }
+
+// frame draws grid, axes, tick labels and the heading.
+func (p *panel) frame(headingAt vg.Length) {
+	c := p.canvas
+	for _, t := range p.yTicks {
+		if t.label != "" {
+			c.StrokeLine2(line(0.7, faint), p.x.from, p.y.at(t.value), p.x.to, p.y.at(t.value))
+		}
+	}
+	axis := line(1, muted)
+	label := words(tickSize, ink, false, draw.XRight, draw.YCenter)
+	for _, t := range p.yTicks {
+		y := p.y.at(t.value)
+		c.StrokeLine2(axis, p.x.from-3, y, p.x.from, y)
+		if t.label != "" {
+			c.FillText(label, vg.Point{X: p.x.from - 6, Y: y}, t.label)
+		}
+	}
+	c.StrokeLine2(axis, p.x.from, p.y.from, p.x.from, p.y.to)
+	c.StrokeLine2(axis, p.x.from, p.y.from, p.x.to, p.y.from)
+	label = words(tickSize, ink, false, draw.XCenter, draw.YTop)
+	for _, t := range p.xTicks {
+		x := p.x.at(t.value)
+		c.StrokeLine2(axis, x, p.y.from-4, x, p.y.from)
+		if p.named && t.label != "" {
+			c.FillText(label, vg.Point{X: x, Y: p.y.from - 6}, t.label)
+		}
+	}
+	heading := words(headingSize, ink, true, draw.XLeft, draw.YBottom)
+	c.FillText(heading, vg.Point{X: p.x.from, Y: headingAt}, p.heading)
+}
+
+// vertical draws a line across the panel at x, if x is in range.
+func (p *panel) vertical(x float64, style draw.LineStyle) {
+	if p.x.shows(x) {
+		p.canvas.StrokeLine2(style, p.x.at(x), p.y.from, p.x.at(x), p.y.to)
+	}
+}
+
+// band fills the panel from lo to hi, cut at its edges.
+func (p *panel) band(lo, hi float64, c color.Color) {
+	if math.IsNaN(lo) || math.IsNaN(hi) || hi < p.x.min || lo > p.x.max {
+		return
+	}
+	a, b := p.x.at(p.x.clamp(lo)), p.x.at(p.x.clamp(hi))
+	p.canvas.FillPolygon(c, []vg.Point{
+		{X: a, Y: p.y.from}, {X: b, Y: p.y.from}, {X: b, Y: p.y.to}, {X: a, Y: p.y.to},
+	})
+}
+
+// polyline joins points; a point that the scales cannot show ends the line, so
+// that a missing value is a gap.
+func (p *panel) polyline(xs, ys []float64, style draw.LineStyle) {
+	var run []vg.Point
+	flush := func() {
+		if len(run) > 1 {
+			p.canvas.StrokeLines(style, run)
+		}
+		run = nil
+	}
+	for i, x := range xs {
+		if !p.x.shows(x) || !p.y.shows(ys[i]) {
+			flush()
+			continue
+		}
+		run = append(run, p.point(x, ys[i]))
+	}
+	flush()
+}
+
+// mark draws a marker at (x, y), if it is in range.
+func (p *panel) mark(x, y float64, g draw.GlyphStyle) {
+	if p.x.shows(x) && p.y.shows(y) {
+		p.canvas.DrawGlyphNoClip(g, p.point(x, y))
+	}
+}
+
+// bar draws a spread from lo to hi with short caps, cut at the edges.
+func (p *panel) bar(x, lo, hi float64, c color.Color) {
+	if !p.x.shows(x) || math.IsNaN(lo) || math.IsNaN(hi) || lo == hi {
+		return
+	}
+	s, at := line(1.3, c), p.x.at(x)
+	a, b := p.y.at(p.y.clamp(lo)), p.y.at(p.y.clamp(hi))
+	p.canvas.StrokeLine2(s, at, a, at, b)
+	p.canvas.StrokeLine2(s, at-3.5, a, at+3.5, a)
+	p.canvas.StrokeLine2(s, at-3.5, b, at+3.5, b)
+}
+
+// drawEnds draws the labels of the right margin, moved apart where they would
+// overlap.
+func (p *panel) drawEnds() {
+	style := words(textSize, ink, false, draw.XLeft, draw.YCenter)
+	const leading = 13.5
+	at := make([]vg.Length, len(p.ends))
+	for i, e := range p.ends {
+		at[i] = p.y.at(p.y.clamp(e.y))
+	}
+	if len(at) == 2 && math.Abs(float64(at[0]-at[1])) < leading {
+		middle, upper := (at[0]+at[1])/2, 0
+		if p.ends[1].y > p.ends[0].y {
+			upper = 1
+		}
+		middle = max(middle, p.y.from+leading/2)
+		at[upper], at[1-upper] = middle+leading/2, middle-leading/2
+	}
+	for i, e := range p.ends {
+		style.Color = e.color
+		y := at[i] + leading*vg.Length(len(e.lines)-1)/2
+		for _, l := range e.lines {
+			p.canvas.FillText(style, vg.Point{X: p.x.to + 8, Y: y}, l)
+			y -= leading
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package plots
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// scale maps the values [min, max] to the lengths [from, to], evenly or in the
+// logarithm.
+type scale struct {
+	min, max float64
+	log      bool
+	from, to vg.Length
+}
+
+// at is the position of v. On a logarithmic scale v must be positive.
+func (s scale) at(v float64) vg.Length {
+	lo, hi := s.min, s.max
+	if s.log {
+		v, lo, hi = math.Log(v), math.Log(lo), math.Log(hi)
+	}
+	return s.from + vg.Length((v-lo)/(hi-lo))*(s.to-s.from)
+}
+
+// shows reports whether v can be drawn inside the range.
+func (s scale) shows(v float64) bool {
+	return !math.IsNaN(v) && v >= s.min && v <= s.max && (!s.log || v > 0)
+}
+
+// clamp moves v into the range.
+func (s scale) clamp(v float64) float64 { return min(max(v, s.min), s.max) }
+
+// tick is a mark of an axis; an empty label is a mark alone.
+type tick struct {
+	value float64
+	label string
+}
+
+// logSpan is the range of levels (largest over smallest) from which the axis of
+// streams is logarithmic, one and a half decades.
+const logSpan = 31.6
+
+// margin is the share of the axis of streams left free at each end.
+const margin = 0.045
+
+// streamScale is the axis of streams over ascending levels.
+func streamScale(levels []int) scale {
+	if len(levels) == 0 {
+		return scale{min: 0, max: 10}
+	}
+	lo, hi := float64(levels[0]), float64(levels[len(levels)-1])
+	switch {
+	case lo == hi:
+		pad := max(1, lo/2)
+		return scale{min: lo - pad, max: hi + pad}
+	case lo > 0 && hi/lo > logSpan:
+		pad := math.Pow(hi/lo, margin)
+		return scale{min: lo / pad, max: hi * pad, log: true}
+	}
+	pad := (hi - lo) * margin
+	return scale{min: lo - pad, max: hi + pad}
+}
+
+// fromZero is a scale from 0 to a little above the largest finite value.
+func fromZero(values []float64) scale {
+	top := 0.0
+	for _, v := range values {
+		if !math.IsInf(v, 0) && v > top { // false for NaN
+			top = v
+		}
+	}
+	if top == 0 {
+		top = 1
+	}
+	return scale{max: top * 1.07}
+}
+
+// latencyScale is [fromZero], or logarithmic when the positive values span more
+// than two decades.
+func latencyScale(values []float64) scale {
+	lo, hi := math.Inf(1), 0.0
+	for _, v := range values {
+		if v > 0 && !math.IsInf(v, 0) {
+			lo, hi = min(lo, v), max(hi, v)
+		}
+	}
+	if hi == 0 || hi/lo <= 100 {
+		return fromZero(values)
+	}
+	return scale{min: lo / 1.4, max: hi * 1.4, log: true}
+}
+
+// ticks marks about n round values of a value axis.
+func (s scale) ticks(n int) []tick {
+	if s.log {
+		return s.decades(n)
+	}
+	step := (s.max - s.min) / float64(n)
+	unit := math.Pow(10, math.Floor(math.Log10(step)))
+	for _, m := range []float64{1, 2, 5, 10} {
+		if unit*m >= step {
+			step = unit * m
+			break
+		}
+	}
+	var all []tick
+	for i := math.Ceil(s.min / step); i*step <= s.max; i++ {
+		all = append(all, tick{i * step, Number(i * step)})
+	}
+	return all
+}
+
+// decades marks the powers of ten, thinned to at most n labels, with unlabelled
+// marks at 2 and 5 between them.
+func (s scale) decades(n int) []tick {
+	first, last := int(math.Floor(math.Log10(s.min))), int(math.Ceil(math.Log10(s.max)))
+	every := 1 + (last-first-1)/max(n, 1)
+	var all []tick
+	for e := first; e <= last; e++ {
+		for _, m := range []float64{1, 2, 5} {
+			v := m * math.Pow(10, float64(e))
+			if !s.shows(v) {
+				continue
+			}
+			t := tick{value: v}
+			if m == 1 && (e-first)%every == 0 {
+				t.label = Number(v)
+			}
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// levelTicks marks exactly the levels and labels as many as fit with gap
+// between them: the first and the last always, the others from left to right.
+func levelTicks(levels []int, s scale, width func(string) vg.Length, gap vg.Length) []tick {
+	all := make([]tick, len(levels))
+	for i, n := range levels {
+		all[i] = tick{value: float64(n), label: Streams(float64(n))}
+	}
+	if len(all) < 2 {
+		return all
+	}
+	left := func(t tick) vg.Length { return s.at(t.value) - width(t.label)/2 }
+	right := func(t tick) vg.Length { return s.at(t.value) + width(t.label)/2 }
+	end, last := right(all[0]), all[len(all)-1]
+	for i := 1; i < len(all)-1; i++ {
+		if left(all[i]) < end+gap || right(all[i]) > left(last)-gap {
+			all[i].label = ""
+			continue
+		}
+		end = right(all[i])
+	}
+	if left(last) < end+gap { // only the first is in the way
+		all[0].label = ""
+	}
+	return slices.Clip(all)
+}
