@@ -170,6 +170,6 @@ func hard(all map[string]analysis.Curve) {
 		wide.Steps[i].TTFT.P50 = 1e-3 * math.Pow(10, float64(i))
 		wide.Steps[i].TTFT.P95 = 3e-3 * math.Pow(10, float64(i))
 	}
-	wide.Run.Model = "an-extremely-long-model-name-that-somebody-gave-to-a-quantised-fine-tune/of-another-model-with-a-long-name-q4_k_m"
+	wide.Run.Model = "<b>&an-extremely-long-model-name-that-somebody-gave-to-a-quantised-fine-tune/of-another-model-with-a-long-name-q4_k_m"
 	all["wide_ttft"] = wide
 }

@@ -1,9 +1,12 @@
 package plots
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -35,9 +38,9 @@ func (f *Figure) Write(w io.Writer, format string) error {
 	case "png":
 		page = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, figureHeight), vgimg.UseDPI(pngDPI))}
 	case "svg":
-		page = vgsvg.New(figureWidth, figureHeight)
+		page = svgPage{vgsvg.New(figureWidth, figureHeight)}
 	case "pdf":
-		page = vgpdf.New(figureWidth, figureHeight)
+		page = pdfPage{vgpdf.New(figureWidth, figureHeight)}
 	default:
 		return fmt.Errorf("plot: unknown format %q, want png, svg or pdf", format)
 	}
@@ -47,4 +50,31 @@ func (f *Figure) Write(w io.Writer, format string) error {
 	f.paint(&c)
 	_, err := page.WriteTo(w)
 	return err
+}
+
+// svgPage names fonts of the same widths for readers without Liberation Sans.
+type svgPage struct{ *vgsvg.Canvas }
+
+// WriteTo writes the picture with a longer list of fonts.
+func (p svgPage) WriteTo(w io.Writer) (int64, error) {
+	var b bytes.Buffer
+	if _, err := p.Canvas.WriteTo(&b); err != nil {
+		return 0, err
+	}
+	const family = "font-family:Liberation Sans"
+	n, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte(family+";"), []byte(family+",Arial,Helvetica,sans-serif;")))
+	return int64(n), err
+}
+
+// pdfPage embeds the bold face as a family of its own: the PDF canvas adds every
+// face as a regular one, and would not find it again under the bold style.
+type pdfPage struct{ *vgpdf.Canvas }
+
+// FillString draws text.
+func (p pdfPage) FillString(f font.Face, at vg.Point, s string) {
+	if f.Font.Weight == xfont.WeightBold {
+		f.Font.Weight = xfont.WeightNormal
+		f.Font.Variant += "Bold"
+	}
+	p.Canvas.FillString(f, at, s)
 }

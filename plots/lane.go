@@ -58,14 +58,19 @@ func (l *lane) place(x scale, from, to vg.Length) {
 }
 
 // height is the height of all rows.
-func (l *lane) height() vg.Length { return laneHeight * vg.Length(l.rows) }
+func (l *lane) height() vg.Length {
+	if l.rows == 0 {
+		return 0
+	}
+	return laneHeight*vg.Length(l.rows) + 2
+}
 
 // draw draws the labels; the first row is at y, the others follow by step.
 func (l *lane) draw(c *draw.Canvas, y, step vg.Length) {
 	for _, a := range l.labels {
 		at := vg.Point{X: a.left, Y: y + step*vg.Length(a.row)}
 		if a.symbol != nil {
-			c.DrawGlyphNoClip(glyph(a.symbol, 4, a.color), vg.Point{X: at.X + 5, Y: at.Y})
+			c.DrawGlyphNoClip(glyph(a.symbol, 4, a.color), vg.Point{X: at.X + 5, Y: at.Y - 1})
 			at.X += symbolWidth
 		}
 		c.FillText(words(textSize, a.color, true, draw.XLeft, draw.YCenter), at, a.text)

@@ -10,16 +10,18 @@ type legend struct{ entries []legendEntry }
 
 type legendEntry struct {
 	text   string
-	swatch func(c *draw.Canvas, at vg.Point) // drawn around at, swatchWidth wide
+	width  vg.Length                         // of the swatch
+	swatch func(c *draw.Canvas, at vg.Point) // drawn around at
 }
 
 const (
-	swatchWidth  vg.Length = 20
+	markWidth    vg.Length = 9
+	lineWidth    vg.Length = 20
 	legendHeight vg.Length = 16
 )
 
-func (l *legend) add(text string, swatch func(*draw.Canvas, vg.Point)) {
-	l.entries = append(l.entries, legendEntry{text, swatch})
+func (l *legend) add(text string, width vg.Length, swatch func(*draw.Canvas, vg.Point)) {
+	l.entries = append(l.entries, legendEntry{text, width, swatch})
 }
 
 // swatches of markers, lines and bands.
@@ -29,7 +31,7 @@ func markSwatch(g draw.GlyphStyle) func(*draw.Canvas, vg.Point) {
 
 func lineSwatch(s draw.LineStyle) func(*draw.Canvas, vg.Point) {
 	return func(c *draw.Canvas, at vg.Point) {
-		c.StrokeLine2(s, at.X-swatchWidth/2, at.Y, at.X+swatchWidth/2, at.Y)
+		c.StrokeLine2(s, at.X-lineWidth/2, at.Y, at.X+lineWidth/2, at.Y)
 	}
 }
 
@@ -41,7 +43,7 @@ func (l *legend) layout(width vg.Length) ([]vg.Point, int) {
 	at := make([]vg.Point, len(l.entries))
 	x, row := vg.Length(0), 0
 	for i, e := range l.entries {
-		w := swatchWidth + 5 + style.Width(e.text)
+		w := e.width + 5 + style.Width(e.text)
 		if x > 0 && x+w > width {
 			x, row = 0, row+1
 		}
@@ -60,7 +62,7 @@ func (l *legend) draw(c *draw.Canvas, p vg.Point, width vg.Length) {
 	at, _ := l.layout(width)
 	for i, e := range l.entries {
 		q := p.Add(at[i])
-		e.swatch(c, vg.Point{X: q.X + swatchWidth/2, Y: q.Y})
-		c.FillText(style, vg.Point{X: q.X + swatchWidth + 5, Y: q.Y}, e.text)
+		e.swatch(c, vg.Point{X: q.X + e.width/2, Y: q.Y})
+		c.FillText(style, vg.Point{X: q.X + e.width + 5, Y: q.Y}, e.text)
 	}
 }

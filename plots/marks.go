@@ -60,14 +60,14 @@ func capacityLegend(c analysis.Curve) legend {
 		outlier = outlier || s.Valid && slices.Contains(c.Knee.Outliers, s.Concurrency)
 	}
 	if windows {
-		l.add("one window", markSwatch(glyph(draw.CircleGlyph{}, 2.4, paleBlue)))
+		l.add("one window", markWidth, markSwatch(glyph(draw.CircleGlyph{}, 2.4, paleBlue)))
 	}
 	if valid {
 		text := "level"
 		if windows {
 			text = "median of a level, 95 % interval"
 		}
-		l.add(text, func(c *draw.Canvas, at vg.Point) {
+		l.add(text, markWidth, func(c *draw.Canvas, at vg.Point) {
 			if windows {
 				c.StrokeLine2(line(1.3, blue), at.X, at.Y-6, at.X, at.Y+6)
 			}
@@ -75,10 +75,10 @@ func capacityLegend(c analysis.Curve) legend {
 		})
 	}
 	if c.Knee.Fit != nil {
-		l.add("fitted line", lineSwatch(line(1.8, ink)))
+		l.add("fitted line", lineWidth, lineSwatch(line(1.8, ink)))
 	}
 	if k := c.Knee.Concurrency; k.OK && bounds(k.V) != "" {
-		l.add("knee, 95 % interval", func(c *draw.Canvas, at vg.Point) {
+		l.add("knee, 95 % interval", lineWidth, func(c *draw.Canvas, at vg.Point) {
 			c.FillPolygon(paleRed, []vg.Point{
 				{X: at.X - 8, Y: at.Y - 6}, {X: at.X + 8, Y: at.Y - 6}, {X: at.X + 8, Y: at.Y + 6}, {X: at.X - 8, Y: at.Y + 6},
 			})
@@ -86,10 +86,10 @@ func capacityLegend(c analysis.Curve) legend {
 		})
 	}
 	if outlier {
-		l.add("outlier, not fitted", markSwatch(glyph(draw.SquareGlyph{}, 4, ink)))
+		l.add("outlier, not fitted", markWidth, markSwatch(glyph(draw.SquareGlyph{}, 4, ink)))
 	}
 	if invalid {
-		l.add("not valid, not fitted", markSwatch(glyph(cross{}, 4.2, grey)))
+		l.add("not valid, not fitted", markWidth, markSwatch(glyph(cross{}, 4.2, grey)))
 	}
 	return l
 }

@@ -80,7 +80,11 @@ func (g *page) arrange() {
 	style := words(tickSize, ink, false, draw.XLeft, draw.YCenter)
 	for i, p := range g.panels {
 		p.canvas = g.canvas
-		p.yTicks = p.y.ticks(map[bool]int{true: 6, false: 3}[i == 0])
+		wanted := 4
+		if i == 0 {
+			wanted = 6
+		}
+		p.yTicks = p.y.ticks(wanted)
 		for _, t := range p.yTicks {
 			left = max(left, style.Width(t.label))
 		}
@@ -103,7 +107,7 @@ func (g *page) arrange() {
 
 // arrangeHeights shares the height that is left among the panels.
 func (g *page) arrangeHeights() {
-	top := g.legendTop() - g.legendHeight() - 8
+	top := g.legendTop() - g.legendHeight() - 6
 	bottom := g.canvas.Min.Y + edge + 14 + ticksHeight
 	fixed := headingHeight*vg.Length(len(g.panels)) + g.above.height() + g.below.height()
 	if len(g.panels) > 1 {
@@ -162,7 +166,7 @@ func (g *page) draw() {
 		g.drawPanel(i, p)
 	}
 	first, last := g.panels[0], g.panels[len(g.panels)-1]
-	g.above.draw(g.canvas, first.y.to+laneHeight/2+1, laneHeight)
+	g.above.draw(g.canvas, first.y.to+laneHeight/2+3, laneHeight)
 	g.below.draw(g.canvas, first.y.from-ticksHeight-laneHeight/2+1, -laneHeight)
 	name := "Parallel streams (requests held in flight)"
 	if last.x.log {

@@ -44,7 +44,7 @@ func (p *panel) frame(headingAt vg.Length) {
 		y := p.y.at(t.value)
 		c.StrokeLine2(axis, p.x.from-3, y, p.x.from, y)
 		if t.label != "" {
-			c.FillText(label, vg.Point{X: p.x.from - 6, Y: y}, t.label)
+			c.FillText(label, vg.Point{X: p.x.from - 6, Y: y + 1}, t.label)
 		}
 	}
 	c.StrokeLine2(axis, p.x.from, p.y.from, p.x.from, p.y.to)

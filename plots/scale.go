@@ -115,10 +115,10 @@ func (s scale) ticks(n int) []tick {
 // decades marks the powers of ten, thinned to at most n labels, with unlabelled
 // marks at 2 and 5 between them.
 func (s scale) decades(n int) []tick {
-	first, last := int(math.Floor(math.Log10(s.min))), int(math.Ceil(math.Log10(s.max)))
-	every := 1 + (last-first-1)/max(n, 1)
+	first, last := int(math.Ceil(math.Log10(s.min))), int(math.Floor(math.Log10(s.max)))
+	every := max(1, (last-first+n)/n)
 	var all []tick
-	for e := first; e <= last; e++ {
+	for e := first - 1; e <= last; e++ {
 		for _, m := range []float64{1, 2, 5} {
 			v := m * math.Pow(10, float64(e))
 			if !s.shows(v) {
