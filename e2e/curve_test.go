@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"image/png"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -127,35 +127,41 @@ func sameJSON(t *testing.T, what string, got, want []byte) {
 
 // differences lists the paths at which two decoded documents differ.
 func differences(path string, got, want any) []string {
-	g, isObject := got.(map[string]any)
-	w, both := want.(map[string]any)
-	if isObject && both {
-		keys := map[string]bool{}
-		for _, m := range []map[string]any{g, w} {
-			for k := range m {
-				keys[k] = true
+	switch g := got.(type) {
+	case map[string]any:
+		if w, ok := want.(map[string]any); ok {
+			return fieldDifferences(path, g, w)
+		}
+	case []any:
+		if w, ok := want.([]any); ok && len(g) == len(w) {
+			var all []string
+			for i := range g {
+				all = append(all, differences(fmt.Sprintf("%s[%d]", path, i), g[i], w[i])...)
 			}
+			return all
 		}
-		var all []string
-		for k := range keys {
-			all = append(all, differences(path+"."+k, g[k], w[k])...)
-		}
-		sort.Strings(all)
-		return all
-	}
-	gs, isList := got.([]any)
-	ws, both := want.([]any)
-	if isList && both && len(gs) == len(ws) {
-		var all []string
-		for i := range gs {
-			all = append(all, differences(fmt.Sprintf("%s[%d]", path, i), gs[i], ws[i])...)
-		}
-		return all
 	}
 	if reflect.DeepEqual(got, want) {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s = %v, want %v", path, got, want)}
+}
+
+func fieldDifferences(path string, got, want map[string]any) []string {
+	var all []string
+	for _, k := range slices.Sorted(maps.Keys(want)) {
+		if g, ok := got[k]; ok {
+			all = append(all, differences(path+"."+k, g, want[k])...)
+		} else {
+			all = append(all, path+"."+k+" is missing")
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(got)) {
+		if _, ok := want[k]; !ok {
+			all = append(all, path+"."+k+" is not wanted")
+		}
+	}
+	return all
 }
 
 // readOutput returns the one file in dir whose name matches, which must not be empty.
