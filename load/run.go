@@ -85,6 +85,14 @@ type Visit struct {
 	Client   ClientHealth
 }
 
+// The ways a visit ends early ([Visit.Ended]).
+const (
+	EndedRunning     = "running" // not over yet; in a journal: the process died during it
+	EndedThrottled   = "throttled"
+	EndedFailing     = "failing"
+	EndedInterrupted = "interrupted"
+)
+
 // Span returns the whole measured span of the visit; false without a window.
 func (v *Visit) Span() (Span, bool) {
 	if len(v.Windows) == 0 {
@@ -99,4 +107,21 @@ type ClientHealth struct {
 	LagP99  float64 // seconds; 99th percentile of how late a 10 ms ticker fired
 	GCPause float64 // seconds of stop-the-world pauses
 	Bound   bool    // the client, not the endpoint, may have limited the visit
+}
+
+// Beat is a sign of life, written once a second.
+type Beat struct {
+	At       time.Duration
+	InFlight int
+}
+
+// UpsertVisit puts v into list, in place of an earlier state of the same visit.
+func UpsertVisit(list []Visit, v Visit) []Visit {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i].Index == v.Index {
+			list[i] = v
+			return list
+		}
+	}
+	return append(list, v)
 }

@@ -27,13 +27,14 @@ type Sample struct {
 	Visit  int  // index of the visit during which it was sent
 	Warmup bool // sent while its visit was still warming up
 
-	Sent      time.Duration // t0: immediately before the request is handed to the HTTP client
-	End       time.Duration // tE: [DONE] or end of the body, whichever comes first; for failures the moment of failure
-	Dialled   bool          // a new connection was made for it
-	Connect   time.Duration // time spent dialling and in TLS; defined when Dialled
-	Chunks    []Chunk       // arrivals of the token-bearing events, in order; empty without streaming
-	ContentAt int           // 1 + index of the first chunk with content (not reasoning, not a tool call); 0 = none
-	Streaming bool          // the answer came as a stream
+	Sent      time.Duration      // t0: immediately before the request is handed to the HTTP client
+	End       time.Duration      // tE: [DONE] or end of the body, whichever comes first; for failures the moment of failure
+	Dispatch  Opt[time.Duration] // from the end of the worker's previous request to Sent, deliberate waits excluded
+	Dialled   bool               // a new connection was made for it
+	Connect   time.Duration      // time spent dialling and in TLS; defined when Dialled
+	Chunks    []Chunk            // arrivals of the token-bearing events, in order; empty without streaming
+	ContentAt int                // 1 + index of the first chunk with content (not reasoning, not a tool call); 0 = none
+	Streaming bool               // the answer came as a stream
 
 	Cause      Cause // empty = success
 	Status     int   // HTTP status; 0 = no answer

@@ -1,0 +1,238 @@
+package analysis
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"kneesweep/load"
+)
+
+const (
+	defaultMaxErrorRate = 0.05
+	inFlightFloor       = 0.95 // share of the expected in-flight below which a step is not valid
+	enoughForLittle     = 100  // completions, and 5 per stream
+)
+
+// count fills in what was started, finished and failed. Started counts what was
+// in flight when a span began or was sent inside it, so that it equals
+// finished + failed + in flight at the end.
+func (d *levelData) count(st *load.Step) {
+	st.Failures = map[string]int{}
+	d.each(func(s *load.Sample, span load.Span) {
+		st.Started++
+		switch {
+		case s.End >= span.To:
+			st.InFlightAtEnd++
+		case s.Failed():
+			st.Failed++
+			st.Failures[string(s.Cause)]++
+		default:
+			st.Finished++
+		}
+		if span.Holds(s.Sent) {
+			st.Replayed += s.Replayed
+			st.Retries += s.Retries
+			if s.Reused {
+				st.ConnectionsReused++
+			} else if s.Dialled {
+				st.ConnectionsOpened++
+			}
+		}
+	})
+	if ended := st.Finished + st.Failed; ended > 0 {
+		st.ErrorRate = load.Some(float64(st.Failed) / float64(ended))
+	}
+	if t := d.seconds(); t > 0 {
+		st.Requests = float64(st.Finished) / t
+	}
+	st.Waves = float64(st.Finished) / float64(d.n)
+	for i := range d.stays {
+		st.Backoff += d.stays[i].Backoff
+	}
+}
+
+// audit fills in the checks that are stored with every step.
+func (d *levelData) audit(st *load.Step) {
+	d.auditTokens(st)
+	var delay []float64
+	residence := 0.0
+	d.each(func(s *load.Sample, span load.Span) {
+		if s.Dispatch.OK && span.Holds(s.Sent) {
+			delay = append(delay, s.Dispatch.V.Seconds())
+		}
+		residence += (min(s.End, span.To) - max(s.Sent, span.From)).Seconds()
+	})
+	st.DispatchDelay = dist(delay)
+	if st.Finished >= 5*d.n && st.Finished >= enoughForLittle {
+		x := st.Requests
+		r := residence / float64(st.Finished)
+		st.LittlesLaw = load.Some(x * r / float64(d.n))
+	}
+	for i := range d.stays {
+		c := d.stays[i].Client
+		if c == (load.ClientHealth{}) {
+			continue
+		}
+		if h := &st.Client.V; !st.Client.OK {
+			st.Client = load.Some(c)
+		} else {
+			h.CPU, h.LagP99 = max(h.CPU, c.CPU), max(h.LagP99, c.LagP99)
+			h.GCPause += c.GCPause
+			h.Bound = h.Bound || c.Bound
+		}
+	}
+}
+
+// auditTokens fills in where the tokens came from and what the server said.
+func (d *levelData) auditTokens(st *load.Step) {
+	st.Models, st.Fingerprints = map[string]int{}, map[string]int{}
+	var a tokenAccount
+	d.each(func(s *load.Sample, span load.Span) { a.add(s, span, &d.tokens, st) })
+	st.TokensPerChunk = d.tokens.perChunk
+	st.TokenSource = a.source()
+	if a.tokens > 0 {
+		st.ScaledShare = a.scaled / a.tokens
+		if st.ScaledShare > 0 && st.TokenSource == load.SourceServer {
+			st.TokenSource = load.SourceServerScaled
+		}
+	}
+	ratio := func(num, den float64) load.Opt[float64] {
+		if den <= 0 {
+			return load.Opt[float64]{}
+		}
+		return load.Some(num / den)
+	}
+	st.HiddenShare = ratio(a.hidden, a.output)
+	st.OutputLengthMean = ratio(a.output, a.answers)
+	st.PromptTokensMean = ratio(a.prompt, a.prompts)
+	if a.cacheTold {
+		st.CachedShare = ratio(a.cached, a.promptCache)
+	}
+}
+
+// tokenAccount sums over the requests of a step.
+type tokenAccount struct {
+	output, hidden, answers   float64
+	prompt, prompts           float64
+	cached, promptCache       float64
+	cacheTold                 bool
+	tokens, scaled            float64 // credited inside the spans
+	fromServer, fromEstimates int
+}
+
+func (a *tokenAccount) add(s *load.Sample, span load.Span, m *tokenModel, st *load.Step) {
+	c := m.of(s)
+	inside := c.spread * overlap(c.over, span)
+	for i := range s.Chunks {
+		if span.Holds(s.Chunks[i].At) {
+			inside += c.tokensOf(s.Chunks[i])
+		}
+	}
+	a.tokens += inside
+	if c.scaled {
+		a.scaled += inside
+	}
+	if s.Failed() || !span.Holds(s.End) {
+		return
+	}
+	a.output += float64(s.OutputTokens)
+	a.hidden += float64(s.HiddenTokens)
+	a.answers++
+	if s.PromptTokens.OK {
+		a.prompt += float64(s.PromptTokens.V)
+		a.prompts++
+		if s.CachedTokens.OK {
+			a.cacheTold = true
+			a.cached += float64(s.CachedTokens.V)
+			a.promptCache += float64(s.PromptTokens.V)
+		}
+	}
+	if s.TokenSource == load.SourceServer {
+		a.fromServer++
+	} else {
+		a.fromEstimates++
+	}
+	if s.Model != "" {
+		st.Models[s.Model]++
+	}
+	if s.Fingerprint != "" {
+		st.Fingerprints[s.Fingerprint]++
+	}
+}
+
+// source is the least trusted source that more than 1 % of the answers used.
+func (a *tokenAccount) source() load.TokenSource {
+	switch {
+	case a.fromServer+a.fromEstimates == 0:
+		return ""
+	case 100*a.fromEstimates > a.fromServer:
+		return load.SourceEstimated
+	}
+	return load.SourceServer
+}
+
+// judge decides whether the step may enter the fit.
+func (d *levelData) judge(st *load.Step) {
+	var why []string
+	if d.cut != "" {
+		why = append(why, d.cut)
+	}
+	for i := range d.stays {
+		if e := d.stays[i].Ended; e == load.EndedThrottled || e == load.EndedFailing {
+			why = append(why, e)
+			break
+		}
+	}
+	limit := d.run.Settings.MaxErrorRate
+	if limit == 0 {
+		limit = defaultMaxErrorRate
+	}
+	if st.ErrorRate.OK && st.ErrorRate.V > limit {
+		why = append(why, fmt.Sprintf("error rate %.1f %% over the limit of %.1f %% (%s)",
+			100*st.ErrorRate.V, 100*limit, failures(st.Failures)))
+	}
+	switch {
+	case !st.Throughput.OK:
+		why = append(why, "no window was measured")
+	case st.Throughput.V.Value <= 0:
+		why = append(why, "no tokens")
+	}
+	if st.InFlight.OK {
+		if want := d.expectedInFlight(st); st.InFlight.Mean < inFlightFloor*want {
+			why = append(why, fmt.Sprintf("%.1f requests in flight of %.1f expected", st.InFlight.Mean, want))
+		}
+	}
+	if st.Client.OK && st.Client.V.Bound {
+		why = append(why, "client bound")
+	}
+	st.Valid = len(why) == 0
+	st.InvalidReason = strings.Join(why, "; ")
+}
+
+// expectedInFlight is N·R/(R + Z) for think time Z.
+func (d *levelData) expectedInFlight(st *load.Step) float64 {
+	z := d.run.Settings.Think.Seconds()
+	if z == 0 || st.E2E.Count == 0 {
+		return float64(d.n)
+	}
+	return float64(d.n) * st.E2E.Mean / (st.E2E.Mean + z)
+}
+
+// failures lists causes, most frequent first.
+func failures(f map[string]int) string {
+	names := make([]string, 0, len(f))
+	for k := range f {
+		names = append(names, k)
+	}
+	sort.Slice(names, func(i, j int) bool {
+		if f[names[i]] != f[names[j]] {
+			return f[names[i]] > f[names[j]]
+		}
+		return names[i] < names[j]
+	})
+	for i, k := range names {
+		names[i] = fmt.Sprintf("%d %s", f[k], k)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,188 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"kneesweep/analysis/stat"
+	"kneesweep/load"
+)
+
+// Data is everything that was measured in a run, live or read from a journal.
+type Data struct {
+	Run     load.Run
+	Visits  []load.Visit
+	Samples []load.Sample // in any order
+}
+
+// Analyze turns what was measured into a curve.
+func Analyze(d Data) Curve {
+	run := d.Run
+	run.Request.InputTokensGot = promptTokensMean(d.Samples)
+	return Build(run, Summarize(d))
+}
+
+// promptTokensMean is the mean prompt as the server counted it.
+func promptTokensMean(samples []load.Sample) load.Opt[float64] {
+	sum, n := 0, 0
+	for i := range samples {
+		if p := samples[i].PromptTokens; p.OK {
+			sum += p.V
+			n++
+		}
+	}
+	if n == 0 {
+		return load.Opt[float64]{}
+	}
+	return load.Some(float64(sum) / float64(n))
+}
+
+// Summarize makes one Step per level, ascending, all its visits pooled. Visits
+// that were cut short count only when a level has no complete one, and then the
+// step is not valid.
+func Summarize(d Data) []load.Step {
+	order := make([]*load.Sample, len(d.Samples))
+	for i := range d.Samples {
+		order[i] = &d.Samples[i]
+	}
+	// One order whatever the order of arrival: sums of floats come out alike.
+	slices.SortFunc(order, func(a, b *load.Sample) int {
+		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.ID, b.ID))
+	})
+	byLevel := map[int][]load.Visit{}
+	for _, v := range d.Visits {
+		byLevel[v.Level.Concurrency] = append(byLevel[v.Level.Concurrency], v)
+	}
+	levels := make([]int, 0, len(byLevel))
+	for n := range byLevel {
+		levels = append(levels, n)
+	}
+	slices.Sort(levels)
+	steps := make([]load.Step, 0, len(levels))
+	for _, n := range levels {
+		steps = append(steps, newLevelData(d.Run, n, byLevel[n], order).step())
+	}
+	return steps
+}
+
+// stay is a visit with the samples that overlap its measured span.
+type stay struct {
+	load.Visit
+	span    load.Span
+	samples []*load.Sample
+}
+
+// levelData is the input of one step.
+type levelData struct {
+	run    load.Run
+	n      int
+	stays  []stay
+	cut    string // why no complete visit could be used; empty = all well
+	tokens tokenModel
+}
+
+func newLevelData(run load.Run, n int, visits []load.Visit, order []*load.Sample) *levelData {
+	slices.SortFunc(visits, func(a, b load.Visit) int { return cmp.Compare(a.Index, b.Index) })
+	d := &levelData{run: run, n: n}
+	for _, v := range visits {
+		unfinished := v.Ended == load.EndedInterrupted || v.Ended == load.EndedRunning
+		if unfinished {
+			d.cut = "interrupted"
+			continue
+		}
+		d.add(v, order)
+	}
+	if len(d.stays) > 0 {
+		d.cut = ""
+	} else {
+		for _, v := range visits {
+			d.add(v, order)
+		}
+	}
+	d.tokens = newTokenModel(d)
+	return d
+}
+
+func (d *levelData) add(v load.Visit, order []*load.Sample) {
+	s := stay{Visit: v}
+	var ok bool
+	if s.span, ok = v.Span(); ok {
+		for _, m := range order {
+			if m.Sent >= s.span.To {
+				break
+			}
+			if m.End >= s.span.From {
+				s.samples = append(s.samples, m)
+			}
+		}
+	}
+	d.stays = append(d.stays, s)
+}
+
+// seconds is the measured time of the level.
+func (d *levelData) seconds() float64 {
+	sum := 0.0
+	for i := range d.stays {
+		sum += d.stays[i].span.Seconds()
+	}
+	return sum
+}
+
+// each calls f for every sample that overlaps a measured span.
+func (d *levelData) each(f func(s *load.Sample, span load.Span)) {
+	for i := range d.stays {
+		for _, s := range d.stays[i].samples {
+			f(s, d.stays[i].span)
+		}
+	}
+}
+
+// step computes the figures of the level.
+func (d *levelData) step() load.Step {
+	st := load.Step{Concurrency: d.n, Valid: true, Steady: true}
+	d.throughput(&st)
+	d.latencies(&st)
+	d.concurrency(&st)
+	d.count(&st)
+	d.audit(&st)
+	d.judge(&st)
+	d.warn(&st)
+	return st
+}
+
+// throughput fills in the windows, their median and interval, and the drift
+// between the first and the last pass.
+func (d *levelData) throughput(st *load.Step) {
+	var visible []float64
+	perPass := map[int][]float64{}
+	first, last := -1, -1
+	for i := range d.stays {
+		s := &d.stays[i]
+		if len(s.Windows) == 0 {
+			continue
+		}
+		t := d.tally(s)
+		st.Measurements = append(st.Measurements, t.all...)
+		visible = append(visible, t.visible...)
+		st.Steady = st.Steady && t.steady
+		p := s.Level.Pass
+		perPass[p] = append(perPass[p], t.all...)
+		if first < 0 || p < first {
+			first = p
+		}
+		last = max(last, p)
+	}
+	if len(st.Measurements) == 0 {
+		return
+	}
+	m := stat.Median(st.Measurements)
+	e := load.Estimate{Value: m, Lo: m, Hi: m}
+	if lo, hi, ok := stat.MedianInterval(st.Measurements, 0.95); ok {
+		e.Lo, e.Hi = lo, hi
+	}
+	st.Throughput = load.Some(e)
+	st.VisibleTokens = load.Some(stat.Median(visible))
+	if a, b := stat.Median(perPass[first]), stat.Median(perPass[last]); first != last && a+b > 0 {
+		st.Drift = load.Some((b - a) / ((a + b) / 2))
+	}
+}

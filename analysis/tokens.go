@@ -1,0 +1,129 @@
+package analysis
+
+import (
+	"time"
+
+	"kneesweep/load"
+)
+
+// tokenModel says how many tokens the chunks of a sample carried. A request
+// whose count is not known (still running when measuring ended, or answered
+// without usage) takes the ratios of the finished requests of its step.
+type tokenModel struct {
+	perChunk  load.Opt[float64] // Σn/Σm of the finished requests with server usage
+	hidden    float64           // mean hidden tokens of a finished request
+	hiddenFor float64           // mean TTFT of those, s
+	rate      load.Opt[float64] // tokens/s of a finished request without chunks
+}
+
+func newTokenModel(d *levelData) tokenModel {
+	var m tokenModel
+	n, chunks := 0, 0
+	hidden, hiddenFor, finished := 0, 0.0, 0
+	whole, wholeFor := 0, 0.0
+	d.each(func(s *load.Sample, span load.Span) {
+		if s.Failed() || s.End >= span.To || s.TokenSource != load.SourceServer {
+			return
+		}
+		if len(s.Chunks) == 0 {
+			whole += s.OutputTokens
+			wholeFor += s.E2E().Seconds()
+			return
+		}
+		n += s.Streamed()
+		chunks += len(s.Chunks)
+		finished++
+		hidden += s.HiddenTokens
+		hiddenFor += s.TTFT().V.Seconds()
+	})
+	if n > 0 && chunks > 0 {
+		m.perChunk = load.Some(float64(n) / float64(chunks))
+	}
+	if finished > 0 {
+		m.hidden = float64(hidden) / float64(finished)
+		m.hiddenFor = hiddenFor / float64(finished)
+	}
+	if wholeFor > 0 {
+		m.rate = load.Some(float64(whole) / wholeFor)
+	}
+	return m
+}
+
+// credit is the tokens of one sample: the weight of each chunk, and an amount
+// spread evenly over a span.
+type credit struct {
+	none   bool    // the request failed: nothing counts
+	weight float64 // tokens per chunk; 0 = every chunk knows its own
+	spread float64 // tokens spread over over
+	over   load.Span
+	hidden bool // the spread tokens are hidden ones
+	scaled bool // counted with the step's ratios
+}
+
+// of returns the credit of a sample. Failed requests get none; those that we
+// canceled count what had arrived.
+func (m *tokenModel) of(s *load.Sample) credit {
+	if s.Failed() && s.Cause != load.CauseCanceled {
+		return credit{none: true}
+	}
+	known := s.TokenSource == load.SourceServer && !s.Failed()
+	if len(s.Chunks) == 0 {
+		return m.unstreamed(s, known)
+	}
+	var c credit
+	switch {
+	case s.Incremental():
+	case known:
+		c.weight = float64(s.Streamed()) / float64(len(s.Chunks))
+	case m.perChunk.OK:
+		c.weight, c.scaled = m.perChunk.V, true
+	default:
+		c.weight = 1
+	}
+	c.hidden = true
+	c.over = load.Span{From: s.Sent, To: s.Chunks[0].At}
+	c.spread = float64(s.HiddenTokens)
+	if !known && m.hidden > 0 {
+		c.spread = m.hidden
+	}
+	return c
+}
+
+// unstreamed is the credit of a sample without chunks: all its tokens spread
+// over its life, or, while it runs, what its like would have made by then.
+func (m *tokenModel) unstreamed(s *load.Sample, known bool) credit {
+	c := credit{over: load.Span{From: s.Sent, To: s.End}}
+	switch {
+	case known || !s.Failed():
+		c.spread = float64(s.OutputTokens)
+	case m.hidden > 0 && m.hiddenFor > 0:
+		share := min(1, s.E2E().Seconds()/m.hiddenFor)
+		c.spread, c.hidden, c.scaled = m.hidden*share, true, true
+	case m.rate.OK:
+		c.spread, c.scaled = m.rate.V*s.E2E().Seconds(), true
+	}
+	return c
+}
+
+// tokensOf returns the tokens of chunk i under a credit.
+func (c *credit) tokensOf(ch load.Chunk) float64 {
+	switch {
+	case c.none:
+		return 0
+	case c.weight > 0:
+		return c.weight
+	}
+	return float64(ch.Tokens)
+}
+
+// overlap is the share of a that lies in b.
+func overlap(a, b load.Span) float64 {
+	if a.To <= a.From {
+		return 0
+	}
+	common := min(a.To, b.To) - max(a.From, b.From)
+	return max(0, float64(common)/float64(a.To-a.From))
+}
+
+// within reports whether an optional instant lies in a span.
+func within(t load.Opt[time.Duration], s load.Span) bool { return t.OK && s.Holds(t.V) }

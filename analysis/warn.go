@@ -1,0 +1,65 @@
+package analysis
+
+import "kneesweep/load"
+
+const (
+	hiddenWarn      = 0.05
+	scaledWarn      = 0.20
+	cachedWarn      = 0.50
+	shortWarn       = 0.90
+	replayedWarn    = 0.01
+	fewestForP90    = 44 // samples that bound a p90 at 99 % confidence
+	fewestWaves     = 3
+	mixedModelCount = 2
+)
+
+// warn attaches the doubts that the figures of a step leave.
+func (d *levelData) warn(st *load.Step) {
+	add := func(code, format string, args ...any) {
+		st.Warnings = append(st.Warnings, load.Warnf(code, format, args...))
+	}
+	if len(st.Measurements) == 0 {
+		return
+	}
+	if !st.Steady {
+		add(load.WarnNotSteady, "throughput still moved during the windows")
+	}
+	if st.TokenSource == load.SourceEstimated {
+		add(load.WarnEstimatedTokens, "the server sent no usage: tokens are counted chunks")
+	}
+	if st.ScaledShare > scaledWarn {
+		add(load.WarnEstimatedTokens, "%.0f %% of the tokens belong to unfinished requests and are scaled by %.3g tokens per chunk",
+			100*st.ScaledShare, st.TokensPerChunk.V)
+	}
+	if st.HiddenShare.V > hiddenWarn {
+		add(load.WarnHiddenTokens, "%.0f %% of the tokens were billed but never streamed", 100*st.HiddenShare.V)
+	}
+	if st.CachedShare.V > cachedWarn {
+		add(load.WarnHighCacheShare, "%.0f %% of the prompt tokens came from the server's cache", 100*st.CachedShare.V)
+	}
+	if asked := d.run.Request.OutputTokensAsked; asked > 0 && st.OutputLengthMean.OK && st.OutputLengthMean.V < shortWarn*float64(asked) {
+		add(load.WarnShortOutput, "answers had %.0f tokens of the %d asked for", st.OutputLengthMean.V, asked)
+	}
+	if len(st.Models) >= mixedModelCount || len(st.Fingerprints) >= mixedModelCount {
+		add(load.WarnMixedModels, "answers came from %d models and %d fingerprints", len(st.Models), len(st.Fingerprints))
+	}
+	if st.Client.V.Bound {
+		add(load.WarnClientBound, "the client used %.0f %% of its cores: it may be what saturates", 100*st.Client.V.CPU)
+	}
+	if st.Waves < fewestWaves {
+		add(load.WarnOneWave, "%.1f answers per stream: at least %d are needed, so measure longer", st.Waves, fewestWaves)
+	}
+	if n := st.E2E.Count; n < fewestForP90 {
+		add(load.WarnFewSamples, "%d answers: too few to bound a p90 (%d needed)", n, fewestForP90)
+	}
+	if float64(st.Replayed) > replayedWarn*float64(st.Started) {
+		add(load.WarnReplayed, "%d of %d requests were sent again on a new connection", st.Replayed, st.Started)
+	}
+	starved := 0
+	for i := range d.stays {
+		starved = max(starved, d.stays[i].Starved)
+	}
+	if starved > 0 {
+		add(load.WarnStarved, "%d streams had not finished one request when measuring began", starved)
+	}
+}

@@ -1,0 +1,111 @@
+package analysis
+
+import (
+	"time"
+
+	"kneesweep/analysis/steady"
+	"kneesweep/load"
+)
+
+// steadyBins is the number of bins per window in the steady test.
+const steadyBins = 10
+
+// tally is the throughput of the windows of one visit.
+type tally struct {
+	all     []float64 // tokens/s per window
+	visible []float64 // the same without hidden tokens
+	steady  bool
+}
+
+// tally counts the tokens that arrived in each window of a visit.
+func (d *levelData) tally(s *stay) tally {
+	g := newGrid(s.Windows)
+	for _, m := range s.samples {
+		c := d.tokens.of(m)
+		for i := range m.Chunks {
+			g.add(m.Chunks[i].At, c.tokensOf(m.Chunks[i]))
+		}
+		if c.spread > 0 {
+			g.spread(c.over, c.spread, c.hidden)
+		}
+	}
+	return g.result()
+}
+
+// grid is contiguous windows, each cut into bins.
+type grid struct {
+	windows []load.Span
+	tokens  []float64 // visible, per window
+	hidden  []float64
+	bins    []float64 // both, per bin
+}
+
+func newGrid(windows []load.Span) *grid {
+	return &grid{
+		windows: windows,
+		tokens:  make([]float64, len(windows)),
+		hidden:  make([]float64, len(windows)),
+		bins:    make([]float64, len(windows)*steadyBins),
+	}
+}
+
+// find returns the window that holds t, or −1.
+func (g *grid) find(t time.Duration) int {
+	first, last := g.windows[0], g.windows[len(g.windows)-1]
+	if t < first.From || t >= last.To {
+		return -1
+	}
+	// Windows of a visit have one length, so this guess is right or next to it.
+	i := min(len(g.windows)-1, int((t-first.From)/max(1, first.To-first.From)))
+	for i > 0 && t < g.windows[i].From {
+		i--
+	}
+	for i < len(g.windows)-1 && t >= g.windows[i].To {
+		i++
+	}
+	if !g.windows[i].Holds(t) {
+		return -1
+	}
+	return i
+}
+
+// add credits tokens that arrived at t.
+func (g *grid) add(t time.Duration, tokens float64) {
+	i := g.find(t)
+	if i < 0 {
+		return
+	}
+	w := g.windows[i]
+	g.tokens[i] += tokens
+	g.bins[i*steadyBins+int(int64(t-w.From)*steadyBins/int64(w.To-w.From))] += tokens
+}
+
+// spread credits tokens evenly over a span.
+func (g *grid) spread(over load.Span, tokens float64, hidden bool) {
+	for i, w := range g.windows {
+		share := overlap(over, w)
+		if share == 0 {
+			continue
+		}
+		if hidden {
+			g.hidden[i] += tokens * share
+		} else {
+			g.tokens[i] += tokens * share
+		}
+		width := (w.To - w.From) / steadyBins
+		for b := range steadyBins {
+			bin := load.Span{From: w.From + time.Duration(b)*width, To: w.From + time.Duration(b+1)*width}
+			g.bins[i*steadyBins+b] += tokens * overlap(over, bin)
+		}
+	}
+}
+
+func (g *grid) result() tally {
+	t := tally{all: make([]float64, len(g.windows)), visible: make([]float64, len(g.windows))}
+	for i, w := range g.windows {
+		t.visible[i] = g.tokens[i] / w.Seconds()
+		t.all[i] = (g.tokens[i] + g.hidden[i]) / w.Seconds()
+	}
+	t.steady = steady.Test(g.bins).Steady
+	return t
+}

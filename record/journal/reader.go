@@ -1,0 +1,120 @@
+package journal
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"kneesweep/load"
+)
+
+// Content is what a journal holds.
+type Content struct {
+	Run     load.Run
+	Visits  []load.Visit
+	Samples []load.Sample
+
+	// Missing says in plain words what a cut journal lost; empty = complete.
+	Missing []string
+}
+
+// Looks reports whether the beginning of a file is that of a journal.
+func Looks(head []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte(`{"run":{"schema":"`))
+}
+
+// Read reads a journal. A journal that was cut, because the process was killed
+// or the disk was full, is read as far as it goes and Missing says what is not
+// there. An error names the line.
+func Read(r io.Reader) (Content, error) {
+	var c Content
+	br := bufio.NewReaderSize(r, 1<<16)
+	ended, inFlight := false, -1
+	for n := 1; ; n++ {
+		text, err := br.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return c, fmt.Errorf("line %d: %w", n, err)
+		}
+		cut := err != nil
+		if len(bytes.TrimSpace(text)) > 0 {
+			l, perr := parse(text, n)
+			switch {
+			case perr != nil && cut && n > 1:
+				c.Missing = append(c.Missing, fmt.Sprintf("line %d is cut off after %d bytes", n, len(text)))
+			case perr != nil:
+				return c, perr
+			default:
+				if err := c.take(l, n, &ended, &inFlight); err != nil {
+					return c, err
+				}
+			}
+		} else if n == 1 && cut {
+			return c, errors.New("line 1: the journal is empty")
+		}
+		if cut {
+			break
+		}
+	}
+	c.finish(ended, inFlight)
+	return c, nil
+}
+
+func parse(text []byte, n int) (line, error) {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return l, fmt.Errorf("line %d: %w", n, err)
+	}
+	if (n == 1) != (l.Run != nil) {
+		if n == 1 {
+			return l, errors.New("line 1: a journal begins with its run")
+		}
+		return l, fmt.Errorf("line %d: a second run in one journal", n)
+	}
+	return l, nil
+}
+
+func (c *Content) take(l line, n int, ended *bool, inFlight *int) error {
+	switch {
+	case l.Run != nil:
+		if err := checkSchema(l.Run.Schema); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		c.Run = l.Run.Run
+	case l.Visit != nil:
+		c.Visits = load.UpsertVisit(c.Visits, *l.Visit)
+	case l.Sample != nil:
+		s, err := l.Sample.sample()
+		if err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		c.Samples = append(c.Samples, s)
+	case l.Beat != nil:
+		*inFlight = l.Beat.InFlight
+	case l.End != nil:
+		*ended = true
+		c.Run.Status, c.Run.StopReason = l.End.Status, l.End.StopReason
+	}
+	return nil
+}
+
+// finish marks what a run that did not end left open.
+func (c *Content) finish(ended bool, inFlight int) {
+	if ended {
+		return
+	}
+	c.Run.Status, c.Run.StopReason = load.StatusInterrupted, "the journal has no end: the process was killed"
+	text := "the run was not finished"
+	if inFlight >= 0 {
+		text += fmt.Sprintf("; about %d requests were in flight and are lost", inFlight)
+	}
+	c.Missing = append(c.Missing, text)
+	for i := range c.Visits {
+		if v := &c.Visits[i]; v.Ended == load.EndedRunning {
+			c.Missing = append(c.Missing, fmt.Sprintf("the visit of %d streams has %d of %d windows",
+				v.Level.Concurrency, len(v.Windows), v.Level.Windows))
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package journal
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"kneesweep/load"
+)
+
+// flushEvery bounds what a crash loses.
+const flushEvery = time.Second
+
+// Writer appends to a journal. Its methods are safe for concurrent use. The
+// first error sticks: later calls do nothing and Close returns it.
+type Writer struct {
+	mu   sync.Mutex
+	buf  *bufio.Writer
+	enc  *json.Encoder
+	err  error
+	stop chan struct{}
+	done chan struct{}
+}
+
+// NewWriter opens a journal on w with the account of the run; what is written
+// reaches w within a second. Close must be called; it does not close w.
+func NewWriter(w io.Writer, run load.Run) *Writer {
+	j := &Writer{buf: bufio.NewWriterSize(w, 1<<16), stop: make(chan struct{}), done: make(chan struct{})}
+	j.enc = json.NewEncoder(j.buf)
+	j.enc.SetEscapeHTML(false)
+	j.put(line{Run: &runLine{Schema, run}})
+	j.flush()
+	go j.flushing()
+	return j
+}
+
+// Sample appends a request.
+func (j *Writer) Sample(s *load.Sample) { j.put(line{Sample: newSampleLine(s)}) }
+
+// Visit appends the state of a visit; the last one with an index counts.
+func (j *Writer) Visit(v *load.Visit) {
+	j.put(line{Visit: v})
+	j.flush()
+}
+
+// Beat appends a sign of life.
+func (j *Writer) Beat(b *load.Beat) { j.put(line{Beat: b}) }
+
+// Err returns the first error.
+func (j *Writer) Err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.err
+}
+
+// Close appends how the run ended, flushes, and returns the first error.
+func (j *Writer) Close(status load.Status, reason string) error {
+	close(j.stop)
+	<-j.done
+	j.put(line{End: &endLine{status, reason}})
+	j.flush()
+	return j.Err()
+}
+
+func (j *Writer) put(l line) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return
+	}
+	if err := j.enc.Encode(l); err != nil {
+		j.err = fmt.Errorf("journal: %w", err)
+	}
+}
+
+func (j *Writer) flush() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil {
+		return
+	}
+	if err := j.buf.Flush(); err != nil {
+		j.err = fmt.Errorf("journal: %w", err)
+	}
+}
+
+func (j *Writer) flushing() {
+	defer close(j.done)
+	t := time.NewTicker(flushEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			j.flush()
+		case <-j.stop:
+			return
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package sweep
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"kneesweep/load"
+)
+
+const shuffleStream = 0x7368 // of the order of passes after the second
+
+// Grid is the Policy of fixed levels: one pass up, one down, further ones
+// shuffled, the windows of a level shared out among them. A level that fails or
+// is throttled becomes a lid: neither it nor a higher one is visited again; two
+// such visits in a row end the sweep.
+type Grid struct {
+	Levels       []int // ascending
+	Measurements int   // windows per level, over all passes
+	Passes       int
+	Seed         uint64
+}
+
+// Plan returns every visit of the grid in order.
+func (g Grid) Plan() []load.Level {
+	passes := max(1, min(g.Passes, g.Measurements))
+	var plan []load.Level
+	for p := range passes {
+		windows := g.Measurements / passes
+		if p < g.Measurements%passes {
+			windows++
+		}
+		order := slices.Clone(g.Levels)
+		switch {
+		case p == 1:
+			slices.Reverse(order)
+		case p > 1:
+			rng := rand.New(rand.NewPCG(g.Seed, shuffleStream<<16|uint64(p)))
+			rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		}
+		for _, n := range order {
+			plan = append(plan, load.Level{Concurrency: n, Windows: windows, Pass: p})
+		}
+	}
+	return plan
+}
+
+// Next is the Policy.
+func (g Grid) Next(h History) (load.Level, string) {
+	lid, inRow, done := 0, 0, 0
+	last := ""
+	for _, level := range g.Plan() {
+		if lid > 0 && level.Concurrency >= lid {
+			continue
+		}
+		if done == len(h.Visits) {
+			return level, ""
+		}
+		v := &h.Visits[done]
+		done++
+		if v.Ended == "" {
+			inRow = 0
+			continue
+		}
+		lid, last = v.Level.Concurrency, v.Ended
+		if inRow++; inRow == 2 {
+			return load.Level{}, fmt.Sprintf("two levels in a row ended as %s, the last at %d streams", last, lid)
+		}
+	}
+	if lid > 0 {
+		return load.Level{}, fmt.Sprintf("levels from %d streams on ended as %s", lid, last)
+	}
+	return load.Level{}, Done
+}

@@ -1,0 +1,119 @@
+// Package sweep is the controller: it visits concurrency levels in the order of
+// a policy and holds each in a closed loop of workers, through a discarded
+// warm-up and a number of measurement windows. What it measures goes to sinks;
+// it computes no figures of the result.
+package sweep
+
+import (
+	"context"
+	"time"
+
+	"kneesweep/load"
+)
+
+// Sender is the system under test: one prompt in, one timed Sample out. A
+// failed request is data, not an error. Send must be safe for concurrent use
+// and return soon after ctx ends.
+type Sender interface {
+	Send(ctx context.Context, p load.Prompt) load.Sample
+}
+
+// Stepper holds one level. An error stops the sweep; a level that failed is a
+// Visit whose Ended says why.
+type Stepper interface {
+	Hold(ctx context.Context, level load.Level) (load.Visit, error)
+}
+
+// Policy chooses the next level from what was measured so far, or stops with a
+// reason. The reason of a policy that has shown all its levels is [Done].
+type Policy interface {
+	Next(h History) (level load.Level, stop string)
+}
+
+// Done is the stop reason of a policy that is complete.
+const Done = "all levels measured"
+
+// History is what a policy may look at.
+type History struct {
+	Visits []load.Visit
+}
+
+// Event is one thing that happened in a sweep; exactly one field is set. A
+// visit is sent when it begins, after each window and when it is over: the last
+// one with an index counts.
+type Event struct {
+	Visit  *load.Visit
+	Sample *load.Sample
+	Beat   *load.Beat
+}
+
+// Sink takes the events of a sweep in order, from one goroutine.
+type Sink func(Event)
+
+// Tee sends every event to all sinks.
+func Tee(sinks ...Sink) Sink {
+	return func(e Event) {
+		for _, s := range sinks {
+			if s != nil {
+				s(e)
+			}
+		}
+	}
+}
+
+// Memory is a Sink that keeps visits and samples for the analysis.
+type Memory struct {
+	Visits  []load.Visit // by index, the last state of each
+	Samples []load.Sample
+}
+
+// Take is the Sink.
+func (m *Memory) Take(e Event) {
+	switch {
+	case e.Sample != nil:
+		m.Samples = append(m.Samples, *e.Sample)
+	case e.Visit != nil:
+		m.Visits = load.UpsertVisit(m.Visits, *e.Visit)
+	}
+}
+
+// Outcome says how a sweep ended.
+type Outcome struct {
+	Status load.Status
+	Reason string // why it stopped; empty when complete
+}
+
+// Run visits levels until the policy stops, a visit cannot be held, or ctx ends.
+func Run(ctx context.Context, st Stepper, p Policy) (Outcome, error) {
+	var h History
+	for {
+		if ctx.Err() != nil {
+			return Outcome{load.StatusInterrupted, "interrupted"}, nil
+		}
+		level, stop := p.Next(h)
+		if stop == Done {
+			return Outcome{Status: load.StatusComplete}, nil
+		}
+		if stop != "" {
+			return Outcome{load.StatusStopped, stop}, nil
+		}
+		v, err := st.Hold(ctx, level)
+		if err != nil {
+			return Outcome{load.StatusStopped, err.Error()}, err
+		}
+		h.Visits = append(h.Visits, v)
+	}
+}
+
+// wait sleeps for d or until ctx ends.
+func wait(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,129 @@
+package sweep
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"kneesweep/load"
+	"kneesweep/workload"
+)
+
+const (
+	backoffFirst = 100 * time.Millisecond
+	backoffMax   = 5 * time.Second
+	jitterStream = 0x6a69 << 32 // streams of the workers' back-off jitter
+)
+
+// work is one stream: requests one after the other until the slot is retired.
+func (l *Local) work(slot int) {
+	rng := rand.New(rand.NewPCG(l.cfg.Seed, jitterStream|uint64(slot)))
+	var ready load.Opt[time.Duration] // when this worker could have sent its next request
+	failures := 0
+	for {
+		p, v, warmup, ok := l.next(slot)
+		if !ok {
+			return
+		}
+		s := l.cfg.Sender.Send(l.ctx, p)
+		s.Visit, s.Warmup = v.out.Index, warmup
+		if ready.OK {
+			s.Dispatch = load.Some(s.Sent - ready.V)
+		}
+		pause := l.cfg.Think
+		failed := s.Failed()
+		if failed {
+			pause = backoff(&s, failures, rng)
+			failures++
+		} else {
+			failures = 0
+		}
+		end := s.End
+		l.ended(slot, &s)
+		l.events <- Event{Sample: &s}
+		if l.ctx.Err() != nil {
+			l.retire(slot)
+			return
+		}
+		if pause > 0 {
+			l.pause(pause, failed)
+			end = l.now()
+		}
+		ready = load.Some(end)
+	}
+}
+
+// backoff is the wait after a failed request: the larger of Retry-After and
+// 100 ms · 2^k after k earlier failures in a row, at most 5 s, with a jitter of
+// up to a quarter so that workers do not return together.
+func backoff(s *load.Sample, k int, rng *rand.Rand) time.Duration {
+	d := backoffMax
+	if k < 16 {
+		d = min(backoffMax, time.Duration(float64(backoffFirst)*math.Exp2(float64(k))))
+	}
+	if s.RetryAfter.OK {
+		d = min(backoffMax, max(d, s.RetryAfter.V))
+	}
+	return min(backoffMax, d+time.Duration(rng.Float64()*float64(d)/4))
+}
+
+// next gives a worker its next prompt; false retires it.
+func (l *Local) next(slot int) (p load.Prompt, v *visit, warmup, ok bool) {
+	l.mu.Lock()
+	if slot >= l.target {
+		delete(l.alive, slot)
+		l.mu.Unlock()
+		l.signal()
+		return p, nil, false, false
+	}
+	v = l.visit
+	warmup = v.warming
+	key := workload.Key{Concurrency: v.out.Level.Concurrency, Pass: v.out.Level.Pass, Warmup: warmup, Seq: v.nextSeq()}
+	l.nextID++
+	id := l.nextID
+	l.inFlight.Add(1)
+	l.mu.Unlock()
+	p = l.cfg.Source.Prompt(key)
+	p.ID = id
+	p.Arrived = l.arrived
+	return p, v, warmup, true
+}
+
+// ended accounts for a request of a worker in the visit that is running now.
+func (l *Local) ended(slot int, s *load.Sample) {
+	l.mu.Lock()
+	l.inFlight.Add(-1)
+	l.visit.add(slot, s)
+	l.mu.Unlock()
+	l.signal()
+}
+
+// pause keeps a worker from sending; back-off is accounted to the visit.
+func (l *Local) pause(d time.Duration, isBackoff bool) {
+	if isBackoff {
+		l.shiftBackoff(1)
+		defer l.shiftBackoff(-1)
+	}
+	wait(l.ctx, d)
+}
+
+func (l *Local) shiftBackoff(by int) {
+	l.mu.Lock()
+	l.visit.tick(l.now())
+	l.visit.inBackoff += by
+	l.mu.Unlock()
+	l.signal()
+}
+
+func (l *Local) retire(slot int) {
+	l.mu.Lock()
+	delete(l.alive, slot)
+	l.mu.Unlock()
+}
+
+func (l *Local) signal() {
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
+}

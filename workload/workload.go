@@ -1,0 +1,96 @@
+// Package workload says what is asked: seeded sources of prompts. A source is a
+// pure function of a key, so that neither the order of levels nor the timing of
+// workers changes what a level is asked.
+package workload
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+
+	"kneesweep/load"
+)
+
+// Key names one prompt of a sweep.
+type Key struct {
+	Concurrency int
+	Pass        int
+	Warmup      bool
+	Seq         int // counted from 0 within level, pass and warm-up
+}
+
+// Source makes prompts. Prompt must return the same prompt for the same key and
+// be safe for concurrent use. The prompt's ID is set by the caller.
+type Source interface {
+	Prompt(k Key) load.Prompt
+}
+
+// Synthetic makes prompts of random common words: every prompt starts
+// differently, so that no prefix cache can answer, and warm-up prompts are
+// never measured ones.
+type Synthetic struct {
+	InputTokens  int // words per prompt; a tokenizer makes about as many tokens of them
+	OutputTokens int // longest answer
+	Seed         uint64
+}
+
+// Validate reports every problem of the source.
+func (s Synthetic) Validate() error {
+	var errs []error
+	if s.InputTokens < 1 {
+		errs = append(errs, fmt.Errorf("--input-tokens: %d, need at least 1", s.InputTokens))
+	}
+	if s.OutputTokens < 1 {
+		errs = append(errs, fmt.Errorf("--output-tokens: %d, need at least 1", s.OutputTokens))
+	}
+	return errors.Join(errs...)
+}
+
+// Prompt returns the prompt of a key.
+func (s Synthetic) Prompt(k Key) load.Prompt {
+	rng := rand.New(rand.NewPCG(s.Seed, k.hash()))
+	var b strings.Builder
+	b.Grow(6 * s.InputTokens)
+	for i := range s.InputTokens {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(words[rng.IntN(len(words))])
+	}
+	return load.Prompt{
+		Messages:     []load.Message{{Role: "user", Content: b.String()}},
+		InputTokens:  s.InputTokens,
+		OutputTokens: s.OutputTokens,
+	}
+}
+
+// hash spreads a key over the streams of the generator.
+func (k Key) hash() uint64 {
+	var b [25]byte
+	binary.LittleEndian.PutUint64(b[0:], uint64(k.Concurrency))
+	binary.LittleEndian.PutUint64(b[8:], uint64(k.Pass))
+	binary.LittleEndian.PutUint64(b[16:], uint64(k.Seq))
+	if k.Warmup {
+		b[24] = 1
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(b[:])
+	return h.Sum64()
+}
+
+// words are common and short: one token each for most tokenizers.
+var words = strings.Fields(`
+time year people way day man thing woman life child world school state family student group country problem hand part
+place case week company system program question work government number night point home water room mother area money
+story fact month lot right study book eye job word business issue side kind head house service friend father power hour
+game line end member law car city community name president team minute idea kid body information back parent face others
+level office door health person art war history party result change morning reason research girl guy moment air teacher
+force education foot boy age policy music market sense nation plan college interest death experience effect use class
+control field development role effort rate heart drug show leader light voice wife police mind price report decision son
+view relationship town road arm difference value building action season society tax director position player record paper
+space ground form event official matter center couple site project activity star table need court oil situation cost
+industry figure street image phone data picture practice piece land product doctor wall worker news test movie north love
+`)
