@@ -54,9 +54,8 @@ func drawLevel(p *panel, c analysis.Curve, s load.Step) {
 	n := float64(s.Concurrency)
 	switch {
 	case !s.Valid && !s.Throughput.OK:
-		if p.x.shows(n) {
-			p.canvas.DrawGlyphNoClip(glyph(cross{}, 3.5, grey), vg.Point{X: p.x.at(n), Y: p.y.from + 7})
-		}
+		p.vertical(n, line(1, grey, 1, 4))
+		p.canvas.DrawGlyphNoClip(glyph(cross{}, 4.5, grey), vg.Point{X: p.x.at(n), Y: p.y.to})
 	case !s.Throughput.OK:
 	case !s.Valid:
 		p.mark(n, s.Throughput.V.Value, glyph(cross{}, 4.5, grey))

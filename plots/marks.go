@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
@@ -18,10 +19,13 @@ var (
 
 // lanes are the labels above and below the upper panel.
 func lanes(c analysis.Curve, x scale) (above, below lane) {
-	if k := c.Knee.Concurrency; k.OK && x.shows(k.V.Value) {
+	if k := located(c); k.OK && x.shows(k.V.Value) {
 		text := "knee " + Streams(k.V.Value)
 		if b := bounds(k.V); b != "" {
 			text += " (" + b + ")"
+		}
+		if c.Knee.Soft {
+			text += ", soft"
 		}
 		above.labels = append(above.labels, laneLabel{x: k.V.Value, text: text, color: vermillion})
 	}
@@ -38,6 +42,15 @@ func lanes(c analysis.Curve, x scale) (above, below lane) {
 			laneLabel{x: t.V, text: "true knee " + Streams(t.V), color: muted, symbol: diamond{}})
 	}
 	return above, below
+}
+
+// located is the knee, undefined without a finite one.
+func located(c analysis.Curve) load.Opt[load.Estimate] {
+	k := c.Knee.Concurrency
+	if v := k.V.Value; math.IsNaN(v) || math.IsInf(v, 0) {
+		return load.Opt[load.Estimate]{}
+	}
+	return k
 }
 
 // bounds is "22–26", or empty when a bound is missing.
@@ -77,7 +90,7 @@ func capacityLegend(c analysis.Curve) legend {
 	if c.Knee.Fit != nil {
 		l.add("fitted line", lineWidth, lineSwatch(line(1.8, ink)))
 	}
-	if k := c.Knee.Concurrency; k.OK && bounds(k.V) != "" {
+	if k := located(c); k.OK && bounds(k.V) != "" {
 		l.add("knee, 95 % interval", lineWidth, func(c *draw.Canvas, at vg.Point) {
 			c.FillPolygon(paleRed, []vg.Point{
 				{X: at.X - 8, Y: at.Y - 6}, {X: at.X + 8, Y: at.Y - 6}, {X: at.X + 8, Y: at.Y + 6}, {X: at.X - 8, Y: at.Y + 6},

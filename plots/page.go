@@ -84,7 +84,11 @@ func (g *page) arrange() {
 		if i == 0 {
 			wanted = 6
 		}
-		p.yTicks = p.y.ticks(wanted)
+		if p.y.max > 0 {
+			p.yTicks = p.y.ticks(wanted)
+		} else {
+			p.y.max = 1 // no value: an axis without figures
+		}
 		for _, t := range p.yTicks {
 			left = max(left, style.Width(t.label))
 		}
@@ -192,7 +196,7 @@ func (g *page) drawHead() {
 }
 
 func (g *page) drawPanel(i int, p *panel) {
-	k := g.curve.Knee.Concurrency
+	k := located(g.curve)
 	if k.OK {
 		p.band(k.V.Lo, k.V.Hi, paleRed)
 	}
@@ -224,9 +228,9 @@ func (g *page) drawAxisMarks(p *panel) {
 	if t := truth(g.curve); t.OK && p.x.shows(t.V) {
 		p.canvas.DrawGlyphNoClip(glyph(diamond{}, 3.4, ink), vg.Point{X: p.x.at(t.V), Y: p.y.from - 1})
 	}
-	if len(g.levels) == 0 {
+	if len(p.yTicks) == 0 {
 		at := vg.Point{X: (p.x.from + p.x.to) / 2, Y: (p.y.from + p.y.to) / 2}
-		p.canvas.FillText(words(headingSize, muted, false, draw.XCenter, draw.YCenter), at, "nothing was measured")
+		p.canvas.FillText(words(headingSize, muted, false, draw.XCenter, draw.YCenter), at, "no value was measured")
 	}
 }
 

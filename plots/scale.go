@@ -2,6 +2,7 @@ package plots
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
@@ -63,15 +64,16 @@ func streamScale(levels []int) scale {
 	return scale{min: lo - pad, max: hi + pad}
 }
 
-// fromZero is a scale from 0 to a little above the largest finite value.
+// fromZero is a scale from 0 to a little above the largest finite value, or to 1
+// if all are 0; without a finite value its maximum is 0.
 func fromZero(values []float64) scale {
-	top := 0.0
+	top, some := 0.0, false
 	for _, v := range values {
-		if !math.IsInf(v, 0) && v > top { // false for NaN
-			top = v
+		if !math.IsInf(v, 0) && v >= top { // false for NaN
+			top, some = v, true
 		}
 	}
-	if top == 0 {
+	if top == 0 && some {
 		top = 1
 	}
 	return scale{max: top * 1.07}
@@ -99,7 +101,7 @@ func (s scale) ticks(n int) []tick {
 	}
 	step := (s.max - s.min) / float64(n)
 	unit := math.Pow(10, math.Floor(math.Log10(step)))
-	for _, m := range []float64{1, 2, 5, 10} {
+	for _, m := range []float64{1, 2, 2.5, 5, 10} {
 		if unit*m >= step {
 			step = unit * m
 			break
@@ -121,7 +123,7 @@ func (s scale) decades(n int) []tick {
 	for e := first - 1; e <= last; e++ {
 		for _, m := range []float64{1, 2, 5} {
 			v := m * math.Pow(10, float64(e))
-			if !s.shows(v) {
+			if !s.shows(v) || m > 1 && every > 1 {
 				continue
 			}
 			t := tick{value: v}
@@ -135,27 +137,33 @@ func (s scale) decades(n int) []tick {
 }
 
 // levelTicks marks exactly the levels and labels as many as fit with gap
-// between them: the first and the last always, the others from left to right.
+// between them: the first and the last, then on a logarithmic axis the powers of
+// two, then the others from left to right.
 func levelTicks(levels []int, s scale, width func(string) vg.Length, gap vg.Length) []tick {
 	all := make([]tick, len(levels))
+	order := []int{0, len(levels) - 1}
+	var rest []int
 	for i, n := range levels {
-		all[i] = tick{value: float64(n), label: Streams(float64(n))}
-	}
-	if len(all) < 2 {
-		return all
-	}
-	left := func(t tick) vg.Length { return s.at(t.value) - width(t.label)/2 }
-	right := func(t tick) vg.Length { return s.at(t.value) + width(t.label)/2 }
-	end, last := right(all[0]), all[len(all)-1]
-	for i := 1; i < len(all)-1; i++ {
-		if left(all[i]) < end+gap || right(all[i]) > left(last)-gap {
-			all[i].label = ""
-			continue
+		all[i] = tick{value: float64(n)}
+		if s.log && bits.OnesCount(uint(n)) == 1 {
+			order = append(order, i)
+		} else {
+			rest = append(rest, i)
 		}
-		end = right(all[i])
 	}
-	if left(last) < end+gap { // only the first is in the way
-		all[0].label = ""
+	if len(all) == 0 {
+		return nil
 	}
-	return slices.Clip(all)
+	type span struct{ from, to vg.Length }
+	var taken []span
+	for _, i := range append(order, rest...) {
+		label := Streams(all[i].value)
+		at, half := s.at(all[i].value), width(label)/2
+		overlaps := func(o span) bool { return at-half < o.to+gap && o.from-gap < at+half }
+		if !slices.ContainsFunc(taken, overlaps) {
+			all[i].label = label
+			taken = append(taken, span{at - half, at + half})
+		}
+	}
+	return all
 }

@@ -24,9 +24,12 @@ func Headline(c analysis.Curve) string {
 		return "No valid measurement"
 	}
 	var h string
-	switch k := c.Knee; k.Verdict {
+	switch k := located(c); c.Knee.Verdict {
 	case knee.Found:
-		h = "Knee at " + streams(k.Concurrency.V.Value)
+		h = "Knee found"
+		if k.OK {
+			h = "Knee at " + streams(k.V.Value)
+		}
 	case knee.AtOrBelowFirst:
 		h = "Saturated from the first level on: " + streams(float64(first))
 	case knee.NotLocated:
@@ -50,6 +53,14 @@ func streams(n float64) string {
 	return "1 parallel stream"
 }
 
+// shorten cuts s to n runes, so that what follows it stays in sight.
+func shorten(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
 // subtitles are the lines under the headline: what was asked, and of whom and when.
 func subtitles(c analysis.Curve) []string {
 	r := c.Run
@@ -59,7 +70,7 @@ func subtitles(c analysis.Curve) []string {
 			*to = append(*to, s)
 		}
 	}
-	add(&asked, r.Model)
+	add(&asked, shorten(r.Model, 56))
 	in, out := r.Request.InputTokensAsked, r.Request.OutputTokensAsked
 	switch {
 	case in > 0 && out > 0:
