@@ -82,18 +82,36 @@ type delta struct {
 }
 
 type usage struct {
-	Prompt     *float64 `json:"prompt_tokens"`
-	Completion *float64 `json:"completion_tokens"`
-	Total      *float64 `json:"total_tokens"`
-	Reasoning  *float64 `json:"reasoning_tokens"`
-	CacheRead  *float64 `json:"cache_read_tokens"`
-	CacheInput *float64 `json:"cache_read_input_tokens"`
+	Prompt     count `json:"prompt_tokens"`
+	Completion count `json:"completion_tokens"`
+	Total      count `json:"total_tokens"`
+	Reasoning  count `json:"reasoning_tokens"`
+	CacheRead  count `json:"cache_read_tokens"`
+	CacheInput count `json:"cache_read_input_tokens"`
 	PromptPart *struct {
-		Cached *float64 `json:"cached_tokens"`
+		Cached count `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
 	CompletionPart *struct {
-		Reasoning *float64 `json:"reasoning_tokens"`
+		Reasoning count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
+}
+
+// count is a number of tokens. Servers write it as a whole number, as 7.0 or as "7";
+// anything else, and a number that cannot be true, is no count.
+type count struct {
+	n  int
+	ok bool
+}
+
+// UnmarshalJSON never fails.
+func (c *count) UnmarshalJSON(b []byte) error {
+	const most = 1 << 30
+	v, err := strconv.ParseFloat(string(bytes.Trim(b, `"`)), 64)
+	*c = count{}
+	if err == nil && v >= 0 && v <= most {
+		*c = count{int(v), true}
+	}
+	return nil
 }
 
 type frame struct {

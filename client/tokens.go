@@ -12,19 +12,16 @@ type tally struct {
 	prompt, completion, total, cached, reasoning load.Opt[int]
 }
 
-const mostTokens = 1 << 30 // a larger count is not believed
-
-func largest(have *load.Opt[int], v *float64) {
-	if v == nil || *v < 0 || *v > mostTokens {
-		return
-	}
-	if n := int(*v); !have.OK || n > have.V {
-		*have = load.Some(n)
+func largest(have *load.Opt[int], v count) {
+	if v.ok && (!have.OK || v.n > have.V) {
+		*have = load.Some(v.n)
 	}
 }
 
 func (t *tally) take(u *usage) {
-	largest(&t.prompt, u.Prompt)
+	if u.Prompt.n > 0 { // no prompt is empty
+		largest(&t.prompt, u.Prompt)
+	}
 	largest(&t.completion, u.Completion)
 	largest(&t.total, u.Total)
 	largest(&t.reasoning, u.Reasoning)
@@ -67,7 +64,7 @@ type events struct {
 func (x *exchange) chunk(at time.Duration, read int) {
 	e, s, d := &x.events, x.s, &x.decoded
 	c := load.Chunk{At: at}
-	if d.usage != nil && d.usage.Completion != nil {
+	if d.usage != nil && d.usage.Completion.ok {
 		if n := e.tally.completion.V; n > e.counted {
 			c.Tokens = int32(n - e.counted)
 			e.counted = n
