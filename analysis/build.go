@@ -1,0 +1,90 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"kneesweep/analysis/knee"
+	"kneesweep/analysis/stat"
+	"kneesweep/load"
+)
+
+// notableDrift is the median difference between the last and the first pass,
+// as a fraction, from which the curve says that the endpoint drifted.
+const notableDrift = 0.05
+
+// Build makes the curve of a run from its steps: the knee with its verdict,
+// estimates by each definition, the admission limit, the cause and the
+// recommendation. Steps may come in any order; invalid ones are kept to be
+// shown and left out of every fit. The steps of the caller are not changed.
+// All randomness comes from run.Seed, so the same steps give the same curve bit
+// for bit. It is safe for concurrent use.
+func Build(run load.Run, steps []load.Step) Curve {
+	c := Curve{Run: run, Steps: slices.Clone(steps)}
+	slices.SortStableFunc(c.Steps, func(a, b load.Step) int { return cmp.Compare(a.Concurrency, b.Concurrency) })
+	points := pointsOf(c.Steps)
+	c.Knee = knee.Choose(points, run.Seed)
+	for _, f := range finders() {
+		c.Estimates = append(c.Estimates, f.Find(points, run.Seed))
+	}
+	markOutliers(c.Steps, c.Knee.Outliers)
+	c.Admission = admission(c.Steps)
+	c.Cause = findCause(c)
+	c.Recommended = recommend(c, load.Opt[int]{})
+	c.Warnings = runWarnings(run, c.Steps)
+	return c
+}
+
+// finders are the definitions of a knee that a curve reports, the default first.
+func finders() []knee.Finder {
+	return []knee.Finder{knee.Segmented{}}
+}
+
+// pointsOf takes the windows of the valid steps.
+func pointsOf(steps []load.Step) []knee.Point {
+	var points []knee.Point
+	for _, s := range steps {
+		if s.Valid {
+			points = append(points, knee.Point{N: s.Concurrency, Windows: s.Measurements})
+		}
+	}
+	return points
+}
+
+// markOutliers puts a warning on each step that was left out as an outlier, and
+// takes away those of an earlier analysis.
+func markOutliers(steps []load.Step, outliers []int) {
+	for i := range steps {
+		s := &steps[i]
+		s.Warnings = slices.DeleteFunc(slices.Clone(s.Warnings), func(w load.Warning) bool { return w.Code == load.WarnOutlier })
+		if s.Valid && slices.Contains(outliers, s.Concurrency) {
+			s.Warnings = append(s.Warnings, load.Warnf(load.WarnOutlier,
+				"contradicts the levels beside it and was left out of the fit: measure it again"))
+		}
+	}
+}
+
+// runWarnings are the doubts that concern the whole run.
+func runWarnings(run load.Run, steps []load.Step) []load.Warning {
+	var warnings []load.Warning
+	if run.Settings.Passes == 1 {
+		warnings = append(warnings, load.Warnf(load.WarnDriftUnchecked,
+			"levels were visited once: a drift of the endpoint during the sweep would bend the curve unseen"))
+	}
+	var drifts []float64
+	for _, s := range steps {
+		if s.Valid && s.Drift.OK {
+			drifts = append(drifts, s.Drift.V)
+		}
+	}
+	if d := stat.Median(drifts); math.Abs(d) > notableDrift {
+		way := "faster"
+		if d < 0 {
+			way = "slower"
+		}
+		warnings = append(warnings, load.Warnf(load.WarnDrift,
+			"the endpoint was %.0f %% %s on the last pass than on the first (median over levels)", 100*math.Abs(d), way))
+	}
+	return warnings
+}
