@@ -36,6 +36,7 @@ func (x *exchange) broken(err error) {
 
 // causeOf names the failure behind err; answered says that a response had begun.
 func causeOf(err error, answered bool) load.Cause {
+	var op *net.OpError
 	var dial *dialError
 	isDial := errors.As(err, &dial)
 	switch {
@@ -55,8 +56,10 @@ func causeOf(err error, answered bool) load.Cause {
 		return load.CauseTruncated
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "server closed"):
 		return load.CauseReset
-	case isConnect(err):
+	case errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect"):
 		return load.CauseConnect
+	case errors.As(err, &op):
+		return load.CauseReset
 	}
 	return load.CauseMalformed // an answer that is not HTTP
 }
@@ -68,11 +71,6 @@ func isTLS(err error) bool {
 	var authority x509.UnknownAuthorityError
 	var alert tls.AlertError
 	return errors.As(err, &record) || errors.As(err, &verify) || errors.As(err, &authority) || errors.As(err, &alert)
-}
-
-func isConnect(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect")
 }
 
 // describe puts err into words and names the flag that may help.

@@ -54,10 +54,11 @@ type writer struct {
 	ctx   context.Context
 }
 
-// at waits until t after the request was read.
+// at waits until t after the request was read, or until the client has gone.
 func (w *writer) at(t time.Duration) {
-	if d := t - time.Since(w.start); d > 0 {
-		time.Sleep(d)
+	select {
+	case <-time.After(t - time.Since(w.start)):
+	case <-w.ctx.Done():
 	}
 }
 
@@ -70,7 +71,10 @@ func (w *writer) send(parts ...string) {
 func serve(t *testing.T, handle reply) *server {
 	t.Helper()
 	s := &server{net: pipe.Listen(pipe.Config{})}
+	var handlers sync.WaitGroup
 	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handlers.Add(1)
+		defer handlers.Done()
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
 		s.bodies = append(s.bodies, string(body))
@@ -85,6 +89,7 @@ func serve(t *testing.T, handle reply) *server {
 	t.Cleanup(func() {
 		srv.Close()
 		<-done
+		handlers.Wait()
 	})
 	return s
 }

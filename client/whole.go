@@ -184,7 +184,7 @@ func retryAfter(v string, now time.Time) (time.Duration, bool) {
 		return 0, false
 	}
 	if seconds, err := strconv.ParseFloat(v, 64); err == nil {
-		if seconds < 0 || seconds > 1e6 {
+		if !(seconds >= 0 && seconds <= 1e6) { // NaN too
 			return 0, false
 		}
 		return time.Duration(seconds * float64(time.Second)), true
