@@ -250,4 +250,3 @@ func TestGoodStream(t *testing.T) {
 		t.Errorf("sample: %+v", s)
 	}
 }
-

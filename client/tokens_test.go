@@ -9,7 +9,6 @@ import (
 	"kneesweep/load"
 )
 
-
 // checkTokens compares everything but the times.
 func checkTokens(t *testing.T, s load.Sample, w want) {
 	t.Helper()
