@@ -38,7 +38,7 @@ func drawThroughput(p *panel, c analysis.Curve) {
 		}
 	}
 	drawPlateau(p, c)
-	if c.Knee.Fit != nil {
+	if fitted(c) {
 		drawFit(p, c)
 	} else {
 		xs, ys := medians(c)
@@ -55,7 +55,7 @@ func drawLevel(p *panel, c analysis.Curve, s load.Step) {
 	switch {
 	case !s.Valid && !s.Throughput.OK:
 		p.vertical(n, line(1, grey, 1, 4))
-		p.canvas.DrawGlyphNoClip(glyph(cross{}, 4.5, grey), vg.Point{X: p.x.at(n), Y: p.y.to})
+		p.canvas.DrawGlyphNoClip(glyph(cross{}, 4.5, grey), vg.Point{X: p.x.at(n), Y: p.y.to - 8})
 	case !s.Throughput.OK:
 	case !s.Valid:
 		p.mark(n, s.Throughput.V.Value, glyph(cross{}, 4.5, grey))
@@ -78,6 +78,12 @@ func medians(c analysis.Curve) (xs, ys []float64) {
 		xs, ys = append(xs, float64(s.Concurrency)), append(ys, y)
 	}
 	return xs, ys
+}
+
+// fitted reports whether there is a line that can be drawn.
+func fitted(c analysis.Curve) bool {
+	f := c.Knee.Fit
+	return f != nil && len(c.Steps) > 0 && !math.IsNaN(f.At(f.K)) && !math.IsInf(f.At(f.K), 0)
 }
 
 // drawFit draws the fitted line over the levels that it was fitted to.

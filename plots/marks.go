@@ -87,7 +87,7 @@ func capacityLegend(c analysis.Curve) legend {
 			c.DrawGlyphNoClip(glyph(draw.CircleGlyph{}, 3.8, blue), at)
 		})
 	}
-	if c.Knee.Fit != nil {
+	if fitted(c) {
 		l.add("fitted line", lineWidth, lineSwatch(line(1.8, ink)))
 	}
 	if k := located(c); k.OK && bounds(k.V) != "" {

@@ -70,7 +70,7 @@ func subtitles(c analysis.Curve) []string {
 			*to = append(*to, s)
 		}
 	}
-	add(&asked, shorten(r.Model, 56))
+	add(&asked, shorten(r.Model, 44))
 	in, out := r.Request.InputTokensAsked, r.Request.OutputTokensAsked
 	switch {
 	case in > 0 && out > 0:

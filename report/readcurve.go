@@ -60,8 +60,6 @@ func decode(b []byte, v any) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("curve: the JSON is cut off at byte %d", len(b))
-	case errors.As(err, &syntax) && syntax.Offset >= int64(len(b)):
-		return fmt.Errorf("curve: the JSON is cut off at byte %d", len(b))
 	case errors.As(err, &syntax):
 		return fmt.Errorf("curve: not JSON at byte %d: %w", syntax.Offset, err)
 	case errors.As(err, &kind):

@@ -17,8 +17,8 @@ const neededLevels = 4
 // is, why, how many streams to allow, and what was measured: text that can be
 // pasted into a ticket.
 func Verdict(c analysis.Curve) string {
-	parts := []string{kneeSentence(c), retrogradeSentence(c), softSentence(c), admissionSentence(c)}
-	parts = append(parts, causeSentence(c), allowSentence(c), endedSentence(c), measuredSentence(c))
+	parts := []string{kneeSentence(c), retrogradeSentence(c), softSentence(c), causeSentence(c)}
+	parts = append(parts, admissionSentence(c), allowSentence(c), endedSentence(c), measuredSentence(c))
 	kept := parts[:0]
 	for _, p := range parts {
 		if p != "" {
@@ -51,7 +51,7 @@ func kneeSentence(c analysis.Curve) string {
 		if k.RisePerDoubling.OK {
 			rise = fmt.Sprintf(", by %s per doubling of the streams", percent(k.RisePerDoubling.V))
 		}
-		return fmt.Sprintf("Throughput still rises at %s, the highest level measured%s: there is no knee below that.",
+		return fmt.Sprintf("Throughput still rises at %s, the highest level measured%s: the knee lies higher, so sweep further.",
 			streams(last), rise)
 	}
 	return tooFewSentence(c)
@@ -120,36 +120,49 @@ func admissionSentence(c analysis.Curve) string {
 	a := c.Admission.V
 	bounds := ""
 	if b := between(a, plots.Streams); b != "" && a.Lo != a.Hi {
-		bounds = " (between " + strings.Replace(b, "–", " and ", 1) + ")"
+		bounds = " (bounds " + b + ")"
 	}
 	noun := "streams"
 	if plots.Streams(a.Value) == "1" {
 		noun = "stream"
 	}
-	return fmt.Sprintf("The server decodes at most %s %s at once%s and queues the rest, so beyond that only "+
-		"the wait for the first token grows.", plots.Streams(a.Value), noun, bounds)
+	lead := "The server"
+	if causedByAdmission(c) {
+		lead = "The cause is admission: the server"
+	}
+	return fmt.Sprintf("%s decodes at most %s %s at once%s and queues the rest, so beyond that only "+
+		"the wait for the first token grows.", lead, plots.Streams(a.Value), noun, bounds)
 }
 
 // causes says each cause in words.
 var causes = map[string]string{
-	"admission": "the server admits a fixed number of streams",
-	"compute":   "every stream decodes more slowly as streams are added (compute or memory bandwidth)",
-	"prefill":   "reading the prompts is the bottleneck (prefill)",
-	"throttled": "the endpoint throttles its clients",
-	"network":   "the network path is full",
-	"client":    "the measuring machine is the limit, not the endpoint",
-	"unknown":   "not clear from the measurements",
+	analysis.CauseAdmission: "the server decodes a fixed number of streams at once",
+	analysis.CauseCompute:   "every stream decodes more slowly as streams are added",
+	analysis.CausePrefill:   "the server is busy reading prompts",
+	analysis.CauseThrottled: "the endpoint refuses requests to limit its clients",
+	analysis.CauseNetwork:   "the network path carries no more bytes",
+	analysis.CauseClient:    "the measuring machine is the limit, not the endpoint",
+	analysis.CauseUnknown:   "not clear from the measurements",
+}
+
+// causedByAdmission reports whether the admission limit, which has a sentence of
+// its own, is the cause.
+func causedByAdmission(c analysis.Curve) bool {
+	return c.Admission.OK && c.Cause != nil && c.Cause.Name == analysis.CauseAdmission
 }
 
 func causeSentence(c analysis.Curve) string {
-	if c.Cause == nil {
+	if c.Cause == nil || causedByAdmission(c) {
 		return ""
 	}
 	words, known := causes[c.Cause.Name]
-	if !known {
-		words = c.Cause.Name
+	switch {
+	case !known:
+		return "The cause is " + c.Cause.Name + "."
+	case c.Cause.Name == analysis.CauseUnknown:
+		return "The cause is " + words + "."
 	}
-	return "Cause: " + words + "."
+	return "The cause is " + c.Cause.Name + ": " + words + "."
 }
 
 // limits names what limits the recommendation.
@@ -160,14 +173,18 @@ var limits = map[string]string{
 func allowSentence(c analysis.Curve) string {
 	r := c.Recommended
 	if !r.Concurrency.OK {
-		if r.Reason == "" {
-			return "No number of streams to allow follows from this."
+		switch c.Knee.Verdict {
+		case knee.NotLocated, knee.StillRising:
+			return "There is no number of streams to allow yet."
 		}
-		return sentence("No number of streams to allow follows from this: " + r.Reason)
+		return "No number of streams to allow follows from this."
 	}
 	s := "Allow " + streams(float64(r.Concurrency.V))
 	if by, known := limits[r.LimitedBy]; known {
 		s += ", limited by " + by
+	}
+	if r.LimitedBy == "knee" && c.Knee.Verdict == knee.Found {
+		s += ": they reach 95 % of the plateau"
 	}
 	return s + "."
 }

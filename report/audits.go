@@ -1,0 +1,75 @@
+package report
+
+import (
+	"io"
+
+	"kneesweep/analysis"
+	"kneesweep/load"
+	"kneesweep/plots"
+)
+
+// auditColumns are the checks of a step that a reader may want to see before
+// believing its figures.
+var auditColumns = []column{
+	{"streams", "", "N", func(s load.Step) string { return whole(s.Concurrency) }},
+	{"in flight", "mean / peak", "requests", func(s load.Step) string {
+		if !s.InFlight.OK {
+			return plots.Missing
+		}
+		return plots.Fixed(s.InFlight.Mean) + " / " + whole(s.InFlight.Peak)
+	}},
+	{"Little's law", "", "ratio", func(s load.Step) string { return defined(s.LittlesLaw, plots.Fixed) }},
+	{"requests per stream", "", "waves", func(s load.Step) string { return plots.Fixed(s.Waves) }},
+	{"started / finished / failed / at end", "", "requests", func(s load.Step) string {
+		return whole(s.Started) + " / " + whole(s.Finished) + " / " + whole(s.Failed) + " / " + whole(s.InFlightAtEnd)
+	}},
+	{"connections opened / reused", "", "requests", func(s load.Step) string {
+		return whole(s.ConnectionsOpened) + " / " + whole(s.ConnectionsReused)
+	}},
+	{"replayed / retried", "", "requests", func(s load.Step) string { return whole(s.Replayed) + " / " + whole(s.Retries) }},
+	{"output length", "mean", "tokens", func(s load.Step) string { return defined(s.OutputLengthMean, plots.Fixed) }},
+	{"cached prompt tokens", "", "share", func(s load.Step) string { return defined(s.CachedShare, percent) }},
+	{"drift", "", "last to first pass", func(s load.Step) string { return defined(s.Drift, percent) }},
+	{"client CPU", "", "share of all cores", func(s load.Step) string {
+		if !s.Client.OK {
+			return plots.Missing
+		}
+		return percent(s.Client.V.CPU)
+	}},
+	{"client lag", "p99", "ms", func(s load.Step) string {
+		switch {
+		case !s.Client.OK:
+			return plots.Missing
+		case s.Client.V.Bound:
+			return plots.Fixed(s.Client.V.LagP99*1e3) + " (bound)"
+		}
+		return plots.Fixed(s.Client.V.LagP99 * 1e3)
+	}},
+}
+
+func defined(o load.Opt[float64], write func(float64) string) string {
+	if !o.OK {
+		return plots.Missing
+	}
+	return write(o.V)
+}
+
+func markdownAudits(w io.Writer, c analysis.Curve) {
+	var heading []string
+	for _, col := range auditColumns {
+		name := col.name
+		if col.stat != "" {
+			name += " " + col.stat
+		}
+		heading = append(heading, name+", "+col.unit)
+	}
+	var rows [][]string
+	for _, s := range c.Steps {
+		var row []string
+		for _, col := range auditColumns {
+			row = append(row, col.cell(s))
+		}
+		rows = append(rows, row)
+	}
+	markdownTable(w, heading, rows)
+}

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"kneesweep/analysis"
+	"kneesweep/plots"
+)
+
+// Markdown writes c as a page: verdict, picture, table of levels, warnings, what
+// was asked and how, what every figure means, and the audits of the measurement.
+// The picture is linked by imageName; empty leaves it out. Its errors are those
+// of w.
+func Markdown(w io.Writer, c analysis.Curve, imageName string) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "# %s\n\n%s\n\n", escape(plots.Headline(c)), escape(Verdict(c)))
+	if t := truthSentence(c.Run.Truth); t != "" {
+		fmt.Fprintf(b, "%s\n\n", t)
+	}
+	if imageName != "" {
+		fmt.Fprintf(b, "![Capacity curve](<%s>)\n\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(imageName))
+	}
+	if len(c.Steps) > 0 {
+		fmt.Fprint(b, "## Levels\n\n")
+		markdownLevels(b, c)
+	}
+	if all := doubts(c); len(all) > 0 {
+		fmt.Fprint(b, "## Warnings\n\n")
+		for _, d := range all {
+			fmt.Fprintf(b, "- `%s`: %s\n", d.Code, escape(d.String()))
+		}
+		fmt.Fprintln(b)
+	}
+	markdownKnee(b, c)
+	markdownSettings(b, c.Run)
+	if len(c.Steps) > 0 {
+		fmt.Fprint(b, "## Audits\n\n")
+		markdownAudits(b, c)
+	}
+	fmt.Fprint(b, "## What the figures mean\n\n", definitions)
+	return b.Flush()
+}
+
+// markdownTable writes rows under a heading, figures aligned to the right.
+func markdownTable(w io.Writer, heading []string, rows [][]string) {
+	fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(heading, " | "), strings.Repeat("--:|", len(heading)))
+	for _, row := range rows {
+		fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | "))
+	}
+	fmt.Fprintln(w)
+}
+
+func markdownLevels(w io.Writer, c analysis.Curve) {
+	var heading []string
+	for _, col := range columns {
+		name := strings.TrimSpace(col.name + " " + col.stat)
+		heading = append(heading, name+", "+col.unit)
+	}
+	var rows [][]string
+	for _, s := range c.Steps {
+		var row []string
+		for i, col := range columns {
+			cell := col.cell(s)
+			if m := mark(c, s); i == 0 && m != "" {
+				cell = "`" + m + "` " + cell
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
+	markdownTable(w, append([]string(nil), heading...), rows)
+	notes := remarks(c)
+	for _, r := range notes {
+		m, text, _ := strings.Cut(r, "  ")
+		fmt.Fprintf(w, "- `%s` %s\n", m, escape(text))
+	}
+	if len(notes) > 0 {
+		fmt.Fprintln(w)
+	}
+}
+
+// markdownKnee writes the evidence for the cause, the reason of the
+// recommendation and what other definitions of a knee say.
+func markdownKnee(w io.Writer, c analysis.Curve) {
+	if c.Cause == nil && len(c.Estimates) == 0 && c.Recommended.Reason == "" && c.Knee.Fit == nil {
+		return
+	}
+	fmt.Fprint(w, "## Knee\n\n")
+	if r := c.Recommended.Reason; r != "" {
+		fmt.Fprintf(w, "%s\n\n", escape(sentence(r)))
+	}
+	if f := c.Knee.Fit; f != nil {
+		fmt.Fprintf(w, "Fitted to the levels %d to %d: X(N) = %s + %s · min(N, %s) tokens/s.\n\n",
+			f.From, f.To, plots.Number(f.A), plots.Number(f.B), plots.Number(f.K))
+	}
+	if c.Cause != nil {
+		fmt.Fprintf(w, "Cause: %s.\n\n", escape(c.Cause.Name))
+		for _, e := range c.Cause.Evidence {
+			fmt.Fprintf(w, "- %s\n", escape(e))
+		}
+		fmt.Fprintln(w)
+	}
+	if len(c.Estimates) == 0 {
+		return
+	}
+	var rows [][]string
+	for _, e := range c.Estimates {
+		value, interval := plots.Missing, plots.Missing
+		if e.Concurrency.OK {
+			value = plots.Streams(e.Concurrency.V.Value)
+			if b := between(e.Concurrency.V, plots.Streams); b != "" {
+				interval = b
+			}
+		}
+		rows = append(rows, []string{"`" + e.Method + "`", value, interval, escape(e.Note)})
+	}
+	fmt.Fprint(w, "Other definitions of a knee, for comparison:\n\n")
+	markdownTable(w, []string{"method", "knee, streams", "95 % interval, streams", "note"}, rows)
+}
+
+// escape makes s safe inside a line or a cell of Markdown.
+func escape(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`).Replace(s)
+}
