@@ -1,123 +1,83 @@
 package plots
 
 import (
-	"math"
-	"slices"
+	"errors"
+	"fmt"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"kneesweep/analysis"
-	"kneesweep/load"
 )
 
-// throughputValues are all values that the upper panel has to hold.
-func throughputValues(c analysis.Curve) []float64 {
-	var all []float64
+// Capacity is the capacity curve of c: throughput with its knee over the number
+// of parallel streams, and below it, on the same axis, time to first token and
+// the speed of one stream. Panels without any value are left out. The error
+// says that the levels of c are not ascending numbers of streams.
+func Capacity(c analysis.Curve) (*Figure, error) {
+	if err := checkLevels(c); err != nil {
+		return nil, err
+	}
+	return &Figure{paint: func(canvas *draw.Canvas) {
+		g := capacityPage(c)
+		g.arrange(canvas)
+		g.draw()
+	}}, nil
+}
+
+func checkLevels(c analysis.Curve) error {
+	for i, s := range c.Steps {
+		if s.Concurrency < 1 {
+			return fmt.Errorf("plot: level %d has %d streams, want at least 1", i, s.Concurrency)
+		}
+		if i > 0 && s.Concurrency <= c.Steps[i-1].Concurrency {
+			return errors.New("plot: the levels are not in ascending order")
+		}
+	}
+	return nil
+}
+
+func capacityPage(c analysis.Curve) *page {
+	g := &page{title: Headline(c), subtitle: subtitles(c), legend: capacityLegend(c)}
 	for _, s := range c.Steps {
-		all = append(all, s.Measurements...)
-		if s.Throughput.OK {
-			all = append(all, s.Throughput.V.Value, s.Throughput.V.Hi)
+		g.levels = append(g.levels, s.Concurrency)
+	}
+	g.above, g.below = lanes(c)
+	g.add(throughputPanel(c))
+	g.add(ttftPanel(c))
+	g.add(speedPanel(c))
+	for _, p := range g.panels {
+		p.under = func(p *panel) {
+			if k := located(c); k.OK {
+				p.band(k.V.Lo, k.V.Hi, paleRed)
+			}
 		}
+		p.over = append([]func(*panel){func(p *panel) { drawLimits(p, c) }}, p.over...)
 	}
-	if c.Knee.Plateau.OK {
-		all = append(all, c.Knee.Plateau.V)
-	}
-	return all
+	g.panels[0].over = append(g.panels[0].over, func(p *panel) { drawAxisMarks(p, c) })
+	return g
 }
 
-// drawThroughput draws what was measured and what was fitted to it.
-func drawThroughput(p *panel, c analysis.Curve) {
-	for _, s := range c.Steps {
-		dot := paleBlue
-		if !s.Valid {
-			dot = faint
-		}
-		for _, m := range s.Measurements {
-			p.mark(float64(s.Concurrency), m, glyph(draw.CircleGlyph{}, 2, dot))
-		}
+// drawLimits draws the knee and the admission limit across a panel.
+func drawLimits(p *panel, c analysis.Curve) {
+	if k := located(c); k.OK {
+		p.vertical(k.V.Value, kneeLine)
 	}
-	drawPlateau(p, c)
-	if fitted(c) {
-		drawFit(p, c)
-	} else {
-		xs, ys := medians(c)
-		p.polyline(xs, ys, line(1, blue))
-	}
-	for _, s := range c.Steps {
-		drawLevel(p, c, s)
+	if a := c.Admission; a.OK {
+		p.vertical(a.V.Value, admissionLine)
 	}
 }
 
-// drawLevel draws the median of a level with its interval.
-func drawLevel(p *panel, c analysis.Curve, s load.Step) {
-	n := float64(s.Concurrency)
-	switch {
-	case !s.Valid && !s.Throughput.OK:
-		p.vertical(n, line(1, grey, 1, 4))
-		p.canvas.DrawGlyphNoClip(glyph(cross{}, 4.5, grey), vg.Point{X: p.x.at(n), Y: p.y.to - 8})
-	case !s.Throughput.OK:
-	case !s.Valid:
-		p.mark(n, s.Throughput.V.Value, glyph(cross{}, 4.5, grey))
-	case slices.Contains(c.Knee.Outliers, s.Concurrency):
-		p.bar(n, s.Throughput.V.Lo, s.Throughput.V.Hi, grey)
-		p.mark(n, s.Throughput.V.Value, glyph(draw.SquareGlyph{}, 4, ink))
-	default:
-		p.bar(n, s.Throughput.V.Lo, s.Throughput.V.Hi, blue)
-		p.mark(n, s.Throughput.V.Value, glyph(draw.CircleGlyph{}, 3.8, blue))
+// drawAxisMarks marks the streams to allow and the simulator's truth on the axis.
+func drawAxisMarks(p *panel, c analysis.Curve) {
+	if r := c.Recommended.Concurrency; r.OK && p.x.shows(float64(r.V)) {
+		p.canvas.DrawGlyphNoClip(glyph(draw.PyramidGlyph{}, 6, green), vg.Point{X: p.x.at(float64(r.V)), Y: p.y.from + 5})
+	}
+	if t := truth(c); t.OK && p.x.shows(t.V) {
+		p.canvas.DrawGlyphNoClip(glyph(diamond{}, 3.4, ink), vg.Point{X: p.x.at(t.V), Y: p.y.from - 1})
+	}
+	if len(c.Steps) == 0 {
+		at := vg.Point{X: (p.x.from + p.x.to) / 2, Y: (p.y.from + p.y.to) / 2}
+		p.canvas.FillText(words(headingSize, muted, false, draw.XCenter, draw.YCenter), at, "nothing was measured")
 	}
 }
-
-// medians are the throughputs of the levels, NaN where there is no valid one.
-func medians(c analysis.Curve) (xs, ys []float64) {
-	for _, s := range c.Steps {
-		y := math.NaN()
-		if s.Valid && s.Throughput.OK {
-			y = s.Throughput.V.Value
-		}
-		xs, ys = append(xs, float64(s.Concurrency)), append(ys, y)
-	}
-	return xs, ys
-}
-
-// fitted reports whether there is a line that can be drawn.
-func fitted(c analysis.Curve) bool {
-	f := c.Knee.Fit
-	return f != nil && len(c.Steps) > 0 && !math.IsNaN(f.At(f.K)) && !math.IsInf(f.At(f.K), 0)
-}
-
-// drawFit draws the fitted line over the levels that it was fitted to.
-func drawFit(p *panel, c analysis.Curve) {
-	f := c.Knee.Fit
-	from, to := p.x.clamp(float64(f.From)), p.x.clamp(float64(f.To))
-	if f.From >= f.To { // not recorded: the whole range of levels
-		from, to = float64(c.Steps[0].Concurrency), float64(c.Steps[len(c.Steps)-1].Concurrency)
-	}
-	const pieces = 240 // enough for a smooth line on a logarithmic axis
-	var xs, ys []float64
-	add := func(x float64) { xs, ys = append(xs, x), append(ys, p.y.clamp(f.At(x))) }
-	for i := 0; i <= pieces; i++ {
-		x := from + (to-from)*float64(i)/pieces
-		if p.x.log {
-			x = from * math.Pow(to/from, float64(i)/pieces)
-		}
-		if n := len(xs); n > 0 && xs[n-1] < f.K && f.K < x {
-			add(f.K)
-		}
-		add(x)
-	}
-	p.polyline(xs, ys, line(1.8, ink))
-}
-
-// drawPlateau draws the plateau up to the right margin and names it there.
-func drawPlateau(p *panel, c analysis.Curve) {
-	k := c.Knee.Plateau
-	if !k.OK || !p.y.shows(k.V) {
-		return
-	}
-	y := p.y.at(k.V)
-	p.canvas.StrokeLine2(line(1.1, muted, 6, 4), p.x.from, y, p.x.to+5, y)
-	p.ends = append(p.ends, endLabel{k.V, plateauLines(k.V), ink})
-}
-
-func plateauLines(v float64) []string { return []string{"plateau", Number(v) + " tok/s"} }

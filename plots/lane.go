@@ -2,6 +2,7 @@ package plots
 
 import (
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -38,9 +39,10 @@ func (l laneLabel) width() vg.Length {
 }
 
 // place chooses rows and positions between the edges; labels given first stay
-// nearest to the panel.
+// nearest to the panel. Labels out of range are dropped.
 func (l *lane) place(x scale, from, to vg.Length) {
 	const gap = 10
+	l.labels = slices.DeleteFunc(l.labels, func(a laneLabel) bool { return !x.shows(a.x) })
 	l.rows = 0
 	for i := range l.labels {
 		a := &l.labels[i]

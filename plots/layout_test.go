@@ -11,7 +11,9 @@ import (
 // newTestPage lays a curve out without drawing it.
 func newTestPage(name string) *page {
 	c := draw.NewCanvas(new(recorder.Canvas), figureWidth, figureHeight)
-	return newPage(&c, curves()[name])
+	g := capacityPage(curves()[name])
+	g.arrange(&c)
+	return g
 }
 
 // TestLabelsNeverOverlap checks the lanes and the ticks of every curve.

@@ -3,6 +3,7 @@ package plots
 import (
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg/draw"
 
@@ -10,12 +11,12 @@ import (
 	"kneesweep/load"
 )
 
-// series is one line of a lower panel: a value for each level, NaN where there
-// is none, and whether the level is valid.
+// series is one line of a lower panel: a value for each level of its curve, NaN
+// where there is none.
 type series struct {
-	name   string
+	name   string // at its right end
+	steps  []load.Step
 	values []float64
-	valid  []bool
 	line   draw.LineStyle
 	glyph  draw.GlyphStyle
 	label  color.Color
@@ -23,7 +24,7 @@ type series struct {
 
 // newSeries takes one value from each step, scaled.
 func newSeries(c analysis.Curve, pick func(load.Step) (load.Dist, float64), factor float64) series {
-	var s series
+	s := series{steps: c.Steps}
 	for _, step := range c.Steps {
 		d, v := pick(step)
 		v *= factor
@@ -31,94 +32,105 @@ func newSeries(c analysis.Curve, pick func(load.Step) (load.Dist, float64), fact
 			v = math.NaN()
 		}
 		s.values = append(s.values, v)
-		s.valid = append(s.valid, step.Valid)
 	}
 	return s
 }
 
-// any reports whether the series has a value.
-func (s series) any() bool {
-	for _, v := range s.values {
+// end is the last value of the series, NaN if it has none.
+func (s series) end() float64 {
+	for _, v := range slices.Backward(s.values) {
 		if !math.IsNaN(v) {
-			return true
+			return v
 		}
 	}
-	return false
+	return math.NaN()
 }
+
+func ttftP50(s load.Step) (load.Dist, float64)   { return s.TTFT, s.TTFT.P50 }
+func ttftP95(s load.Step) (load.Dist, float64)   { return s.TTFT, s.TTFT.P95 }
+func decodeP50(s load.Step) (load.Dist, float64) { return s.Decode, s.Decode.P50 }
 
 // secondsFrom is the latency in seconds from which a panel is labelled in
 // seconds instead of milliseconds.
 const secondsFrom = 10
 
-// ttftPanel shows the time to first token; nil when no step has one.
-func ttftPanel(c analysis.Curve) (*panel, []series) {
-	unit, factor := "ms", 1e3
-	for _, s := range c.Steps {
-		if s.TTFT.Count > 0 && s.TTFT.P95 >= secondsFrom {
-			unit, factor = "s", 1
+// latencyUnit is the unit for the times to first token of some curves, and its
+// factor from seconds.
+func latencyUnit(curves ...analysis.Curve) (string, float64) {
+	for _, c := range curves {
+		for _, s := range c.Steps {
+			if s.TTFT.Count > 0 && s.TTFT.P95 >= secondsFrom {
+				return "s", 1
+			}
 		}
 	}
-	p95 := newSeries(c, func(s load.Step) (load.Dist, float64) { return s.TTFT, s.TTFT.P95 }, factor)
-	p95.name, p95.label = "p95", darkOrange
-	p95.line, p95.glyph = line(1.5, orange, 5, 3), glyph(draw.BoxGlyph{}, 3, orange)
-	p50 := newSeries(c, func(s load.Step) (load.Dist, float64) { return s.TTFT, s.TTFT.P50 }, factor)
-	p50.name, p50.label = "p50", blue
-	p50.line, p50.glyph = line(1.5, blue), glyph(draw.CircleGlyph{}, 3.2, blue)
-	var kept []series
+	return "ms", 1e3
+}
+
+// seriesPanel shows lines on the scale that scaled chooses; nil when none has a
+// value.
+func seriesPanel(heading string, scaled func([]float64) scale, all ...series) *panel {
+	p := &panel{heading: heading}
 	var values []float64
-	for _, s := range []series{p95, p50} {
-		if s.any() {
-			kept, values = append(kept, s), append(values, s.values...)
+	for _, s := range all {
+		end := s.end()
+		if math.IsNaN(end) {
+			continue
+		}
+		values = append(values, s.values...)
+		p.over = append(p.over, func(p *panel) { drawSeries(p, s) })
+		if s.name != "" {
+			p.ends = append(p.ends, endLabel{end, []string{s.name}, s.label})
 		}
 	}
-	if len(kept) == 0 {
-		return nil, nil
+	if len(p.over) == 0 {
+		return nil
 	}
-	p := &panel{heading: "Time to first token, " + unit, y: latencyScale(values)}
+	p.y = scaled(values)
 	if p.y.log {
 		p.heading += ", logarithmic"
 	}
-	return p, kept
+	return p
 }
+
+// ttftPanel shows the time to first token; nil when no step has one.
+func ttftPanel(c analysis.Curve) *panel {
+	unit, factor := latencyUnit(c)
+	p95 := newSeries(c, ttftP95, factor)
+	p95.name, p95.label = "p95", darkOrange
+	p95.line, p95.glyph = line(1.5, orange, 5, 3), glyph(draw.BoxGlyph{}, 3, orange)
+	p50 := newSeries(c, ttftP50, factor)
+	p50.name, p50.label = "p50", blue
+	p50.line, p50.glyph = line(1.5, blue), glyph(draw.CircleGlyph{}, 3.2, blue)
+	return seriesPanel("Time to first token, "+unit, latencyScale, p95, p50)
+}
+
+const speedHeading = "Tokens/s of one stream while it decodes"
 
 // speedPanel shows the tokens/s of one stream; nil when no step has any.
-func speedPanel(c analysis.Curve) (*panel, []series) {
-	s := newSeries(c, func(s load.Step) (load.Dist, float64) { return s.Decode, s.Decode.P50 }, 1)
-	if !s.any() {
-		return nil, nil
-	}
+func speedPanel(c analysis.Curve) *panel {
+	s := newSeries(c, decodeP50, 1)
 	s.name, s.label = "p50", darkGreen
 	s.line, s.glyph = line(1.5, green), glyph(draw.PyramidGlyph{}, 4, green)
-	return &panel{heading: "Tokens/s of one stream while it decodes", y: fromZero(s.values)}, []series{s}
+	return seriesPanel(speedHeading, fromZero, s)
 }
 
-// drawSeries draws the lines of a lower panel and names them at their ends.
-func drawSeries(p *panel, levels []int, all []series) {
-	xs := make([]float64, len(levels))
-	for i, n := range levels {
-		xs[i] = float64(n)
+// drawSeries draws one line with its markers; levels that are not valid are
+// crosses beside it.
+func drawSeries(p *panel, s series) {
+	xs, ys := make([]float64, len(s.steps)), make([]float64, len(s.steps))
+	for i, step := range s.steps {
+		xs[i], ys[i] = float64(step.Concurrency), s.values[i]
+		if !step.Valid {
+			ys[i] = math.NaN()
+		}
 	}
-	for _, s := range all {
-		ys, end := make([]float64, len(xs)), math.NaN()
-		for i, v := range s.values {
-			ys[i] = v
-			if !s.valid[i] {
-				ys[i] = math.NaN()
-			}
-			if p.y.shows(v) {
-				end = v
-			}
+	p.polyline(xs, ys, s.line)
+	for i, step := range s.steps {
+		g := s.glyph
+		if !step.Valid {
+			g = glyph(cross{}, 3.6, grey)
 		}
-		p.polyline(xs, ys, s.line)
-		for i, v := range s.values {
-			g := s.glyph
-			if !s.valid[i] {
-				g = glyph(cross{}, 3.6, grey)
-			}
-			p.mark(xs[i], v, g)
-		}
-		if !math.IsNaN(end) {
-			p.ends = append(p.ends, endLabel{end, []string{s.name}, s.label})
-		}
+		p.mark(xs[i], s.values[i], g)
 	}
 }

@@ -18,8 +18,8 @@ var (
 )
 
 // lanes are the labels above and below the upper panel.
-func lanes(c analysis.Curve, x scale) (above, below lane) {
-	if k := located(c); k.OK && x.shows(k.V.Value) {
+func lanes(c analysis.Curve) (above, below lane) {
+	if k := located(c); k.OK {
 		text := "knee " + Streams(k.V.Value)
 		if b := bounds(k.V); b != "" {
 			text += " (" + b + ")"
@@ -29,15 +29,15 @@ func lanes(c analysis.Curve, x scale) (above, below lane) {
 		}
 		above.labels = append(above.labels, laneLabel{x: k.V.Value, text: text, color: vermillion})
 	}
-	if a := c.Admission; a.OK && x.shows(a.V.Value) {
+	if a := c.Admission; a.OK {
 		above.labels = append(above.labels,
 			laneLabel{x: a.V.Value, text: "admission limit " + Streams(a.V.Value), color: purple})
 	}
-	if r := c.Recommended.Concurrency; r.OK && x.shows(float64(r.V)) {
+	if r := c.Recommended.Concurrency; r.OK {
 		below.labels = append(below.labels,
 			laneLabel{x: float64(r.V), text: "allow " + Streams(float64(r.V)), color: darkGreen, symbol: draw.PyramidGlyph{}})
 	}
-	if t := truth(c); t.OK && x.shows(t.V) {
+	if t := truth(c); t.OK {
 		below.labels = append(below.labels,
 			laneLabel{x: t.V, text: "true knee " + Streams(t.V), color: muted, symbol: diamond{}})
 	}
@@ -105,4 +105,13 @@ func capacityLegend(c analysis.Curve) legend {
 		l.add("not valid, not fitted", markWidth, markSwatch(glyph(cross{}, 4.2, grey)))
 	}
 	return l
+}
+
+// truth is the knee that the simulator was built with, if c came from one.
+func truth(c analysis.Curve) load.Opt[float64] {
+	t := c.Run.Truth
+	if t == nil || math.IsNaN(t.Knee) || t.Knee <= 0 {
+		return load.Opt[float64]{}
+	}
+	return load.Some(t.Knee)
 }

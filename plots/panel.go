@@ -9,15 +9,20 @@ import (
 )
 
 // panel is one chart of a figure: a data area with its two scales, a heading
-// above it, and labels for its lines in the margin to the right.
+// above it, and labels for its lines in the margin to the right. What it shows
+// is drawn by its functions, under and over the grid.
 type panel struct {
-	canvas  *draw.Canvas
 	heading string
-	x, y    scale
-	yTicks  []tick
-	xTicks  []tick
-	named   bool // the axis of streams shows its labels
+	y       scale
 	ends    []endLabel
+	under   func(*panel)
+	over    []func(*panel)
+
+	canvas *draw.Canvas // from here on set by the layout
+	x      scale
+	yTicks []tick
+	xTicks []tick
+	named  bool // the axis of streams shows its labels
 }
 
 // endLabel stands in the right margin at height y.
@@ -29,6 +34,27 @@ type endLabel struct {
 
 // point is where (x, y) is drawn.
 func (p *panel) point(x, y float64) vg.Point { return vg.Point{X: p.x.at(x), Y: p.y.at(y)} }
+
+// valueTicks marks about n values; an axis without values gets no marks.
+func (p *panel) valueTicks(n int) {
+	if p.y.max > 0 {
+		p.yTicks = p.y.ticks(n)
+		return
+	}
+	p.y.max = 1
+}
+
+// draw draws the panel, its heading at the given height.
+func (p *panel) draw(headingAt vg.Length) {
+	if p.under != nil {
+		p.under(p)
+	}
+	p.frame(headingAt)
+	for _, paint := range p.over {
+		paint(p)
+	}
+	p.drawEnds()
+}
 
 // frame draws grid, axes, tick labels and the heading.
 func (p *panel) frame(headingAt vg.Length) {
