@@ -36,7 +36,7 @@ type Client struct {
 
 	mu     sync.Mutex
 	closed bool
-	active sync.WaitGroup // running calls of Send
+	active sync.WaitGroup // running calls of Send, and dials
 }
 
 // New returns a Client, or what is wrong with cfg (see [Config.Validate]). It opens
@@ -79,7 +79,7 @@ func (c *Client) Close() {
 	c.transport.CloseIdleConnections()
 }
 
-// enter counts a call of Send in; false after Close.
+// enter counts a call of Send, or a dial, in; false after Close.
 func (c *Client) enter() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,13 +154,30 @@ type dialError struct {
 func (e *dialError) Error() string { return e.err.Error() }
 func (e *dialError) Unwrap() error { return e.err }
 
+// dial opens a connection for net/http, which may go on dialling after the request
+// that wanted it has ended.
 func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.TimeoutConnect)
-	defer cancel()
-	return c.open(ctx, network, addr)
+	return c.limited(ctx, func(ctx context.Context) (net.Conn, error) { return c.open(ctx, network, addr) })
 }
 
-func (c *Client) open(ctx context.Context, network, addr string) (*conn, error) {
+// dialSecure dials and shakes hands under one timeout.
+func (c *Client) dialSecure(ctx context.Context, network, addr string) (net.Conn, error) {
+	return c.limited(ctx, func(ctx context.Context) (net.Conn, error) { return c.openSecure(ctx, network, addr) })
+}
+
+// limited runs open until the connect timeout or Close.
+func (c *Client) limited(ctx context.Context, open func(context.Context) (net.Conn, error)) (net.Conn, error) {
+	if !c.enter() {
+		return nil, &dialError{load.CauseConnect, net.ErrClosed}
+	}
+	defer c.active.Done()
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.TimeoutConnect)
+	defer cancel()
+	defer context.AfterFunc(c.life, cancel)()
+	return open(ctx)
+}
+
+func (c *Client) open(ctx context.Context, network, addr string) (net.Conn, error) {
 	dial := c.cfg.Dial
 	if dial == nil {
 		dial = new(net.Dialer).DialContext
@@ -173,10 +190,7 @@ func (c *Client) open(ctx context.Context, network, addr string) (*conn, error) 
 	return &conn{nc, c.now() - start}, nil
 }
 
-// dialSecure dials and shakes hands under one timeout.
-func (c *Client) dialSecure(ctx context.Context, network, addr string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.TimeoutConnect)
-	defer cancel()
+func (c *Client) openSecure(ctx context.Context, network, addr string) (net.Conn, error) {
 	start := c.now()
 	plain, err := c.open(ctx, network, addr)
 	if err != nil {
@@ -191,7 +205,7 @@ func (c *Client) dialSecure(ctx context.Context, network, addr string) (net.Conn
 		plain.Close()
 		return nil, &dialError{load.CauseTLS, err}
 	}
-	plain.opening = c.now() - start
+	plain.(*conn).opening = c.now() - start
 	return secure, nil
 }
 

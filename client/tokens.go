@@ -126,6 +126,9 @@ func (x *exchange) count() {
 		s.HiddenTokens = min(s.ReasoningTokens.V, s.OutputTokens)
 	}
 	x.settleChunks()
+	if len(s.Chunks) < cap(s.Chunks)/2 { // samples are kept: give back room for an answer that was short
+		s.Chunks = append(make([]load.Chunk, 0, len(s.Chunks)), s.Chunks...)
+	}
 }
 
 // settleChunks keeps the increments of the chunks only if every chunk has one. The

@@ -84,9 +84,13 @@ func (x *exchange) refused(r *sse.Reader, location string) {
 
 // fail sets the cause of the failure, unless there is one already, and its text.
 func (x *exchange) fail(cause load.Cause, text string) {
-	if x.s.Cause == "" {
-		x.s.Cause, x.s.Error = cause, x.c.shown(text)
+	if x.s.Cause != "" {
+		return
 	}
+	if text == "" {
+		text = "the server gives no reason"
+	}
+	x.s.Cause, x.s.Error = cause, x.c.shown(text)
 }
 
 // shown makes text fit to be stored: masked, valid UTF-8, on one line, and at most
