@@ -137,4 +137,3 @@ func TestReplay(t *testing.T) {
 		})
 	})
 }
-
