@@ -38,7 +38,7 @@ func checkLevels(c analysis.Curve) error {
 }
 
 func capacityPage(c analysis.Curve) *page {
-	g := &page{title: Headline(c), subtitle: subtitles(c), legend: capacityLegend(c)}
+	g := &page{title: Headline(c), subtitle: subtitles(c.Run), legend: capacityLegend(c)}
 	for _, s := range c.Steps {
 		g.levels = append(g.levels, s.Concurrency)
 	}

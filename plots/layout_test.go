@@ -102,3 +102,27 @@ func TestWriteNamesAnUnknownFormat(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestEveryAxisCanBeRead wants two labelled ticks on each axis of a curve that
+// has anything to show.
+func TestEveryAxisCanBeRead(t *testing.T) {
+	labels := func(all []tick) int {
+		n := 0
+		for _, k := range all {
+			if k.label != "" {
+				n++
+			}
+		}
+		return n
+	}
+	for name := range curves() {
+		if name == "empty" || name == "none_valid" {
+			continue
+		}
+		for i, p := range newTestPage(name).panels {
+			if x, y := labels(p.xTicks), labels(p.yTicks); x < 2 || y < 2 {
+				t.Errorf("%s: panel %d has %d labels on its axis of streams and %d on the other", name, i, x, y)
+			}
+		}
+	}
+}

@@ -21,7 +21,7 @@ var (
 func lanes(c analysis.Curve) (above, below lane) {
 	if k := located(c); k.OK {
 		text := "knee " + Streams(k.V.Value)
-		if b := bounds(k.V); b != "" {
+		if b := Interval(k.V); b != "" {
 			text += " (" + b + ")"
 		}
 		if c.Knee.Soft {
@@ -53,15 +53,6 @@ func located(c analysis.Curve) load.Opt[load.Estimate] {
 	return k
 }
 
-// bounds is "22–26", or empty when a bound is missing.
-func bounds(e load.Estimate) string {
-	lo, hi := Streams(e.Lo), Streams(e.Hi)
-	if lo == Missing || hi == Missing {
-		return ""
-	}
-	return lo + "–" + hi
-}
-
 // capacityLegend explains the marks that c needs.
 func capacityLegend(c analysis.Curve) legend {
 	var l legend
@@ -90,7 +81,7 @@ func capacityLegend(c analysis.Curve) legend {
 	if fitted(c) {
 		l.add("fitted line", lineWidth, lineSwatch(line(1.8, ink)))
 	}
-	if k := located(c); k.OK && bounds(k.V) != "" {
+	if k := located(c); k.OK && Interval(k.V) != "" {
 		l.add("knee, 95 % interval", lineWidth, func(c *draw.Canvas, at vg.Point) {
 			c.FillPolygon(paleRed, []vg.Point{
 				{X: at.X - 8, Y: at.Y - 6}, {X: at.X + 8, Y: at.Y - 6}, {X: at.X + 8, Y: at.Y + 6}, {X: at.X - 8, Y: at.Y + 6},

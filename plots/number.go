@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"kneesweep/load"
 )
 
 // Missing stands for a value that is undefined.
@@ -44,6 +46,19 @@ func Streams(n float64) string {
 		return Grouped(strconv.FormatFloat(n, 'f', 0, 64))
 	}
 	return strings.TrimSuffix(strconv.FormatFloat(n, 'f', 1, 64), ".0")
+}
+
+// Interval writes the bounds of a number of streams, as "22–26"; with more digits
+// where the bounds are close. It is empty when a bound is undefined.
+func Interval(e load.Estimate) string {
+	lo, hi := Streams(e.Lo), Streams(e.Hi)
+	if lo == hi {
+		lo, hi = Number(e.Lo), Number(e.Hi)
+	}
+	if lo == Missing || hi == Missing {
+		return ""
+	}
+	return lo + "–" + hi
 }
 
 // Grouped puts a comma between the thousands of a decimal number.

@@ -3,6 +3,8 @@ package plots
 import (
 	"math"
 	"testing"
+
+	"kneesweep/load"
 )
 
 func TestNumbers(t *testing.T) {
@@ -33,6 +35,17 @@ func TestNumbers(t *testing.T) {
 		}
 		if got := Streams(c.x); got != c.streams {
 			t.Errorf("Streams(%v) = %q, want %q", c.x, got, c.streams)
+		}
+	}
+}
+
+func TestInterval(t *testing.T) {
+	for want, e := range map[string]load.Estimate{
+		"22–26": {Lo: 22.3, Hi: 26.1}, "8.9–9": {Lo: 8.93, Hi: 9}, "15.9–16.2": {Lo: 15.92, Hi: 16.21}, "9.7–10": {Lo: 9.7, Hi: 10.4},
+		"": {Lo: math.NaN(), Hi: 3},
+	} {
+		if got := Interval(e); got != want {
+			t.Errorf("Interval(%v, %v) = %q, want %q", e.Lo, e.Hi, got, want)
 		}
 	}
 }

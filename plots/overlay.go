@@ -162,7 +162,7 @@ func summary(c analysis.Curve) string {
 	switch k := located(c); {
 	case k.OK:
 		s = "knee " + Streams(k.V.Value)
-		if b := bounds(k.V); b != "" {
+		if b := Interval(k.V); b != "" {
 			s += " (" + b + ")"
 		}
 	case c.Knee.Verdict == knee.AtOrBelowFirst:
@@ -178,13 +178,16 @@ func summary(c analysis.Curve) string {
 	return s
 }
 
-// overlaySubtitles say what the curves have in common.
+// overlaySubtitles say what was asked of all the curves, or that it differs.
 func overlaySubtitles(curves []analysis.Curve) []string {
-	first := subtitles(curves[0])[0]
+	first := asked(curves[0].Run)
 	for _, c := range curves[1:] {
-		if subtitles(c)[0] != first {
-			return []string{"closed loop · the curves differ in model, request shape or settings"}
+		if asked(c.Run) != first {
+			return []string{"The curves differ in model, request shape or settings"}
 		}
+	}
+	if first == "" {
+		return nil
 	}
 	return []string{first}
 }

@@ -54,8 +54,7 @@ func streamScale(levels []int) scale {
 	lo, hi := float64(levels[0]), float64(levels[len(levels)-1])
 	switch {
 	case lo == hi:
-		pad := max(1, lo/2)
-		return scale{min: lo - pad, max: hi + pad}
+		return scale{min: 0, max: 2 * hi}
 	case lo > 0 && hi/lo > logSpan:
 		pad := math.Pow(hi/lo, margin)
 		return scale{min: lo / pad, max: hi * pad, log: true}
@@ -138,8 +137,12 @@ func (s scale) decades(n int) []tick {
 
 // levelTicks marks exactly the levels and labels as many as fit with gap
 // between them: the first and the last, then on a logarithmic axis the powers of
-// two, then the others from left to right.
+// two, then the others from left to right. A single level is shown between 0 and
+// its double, so that the axis can be read.
 func levelTicks(levels []int, s scale, width func(string) vg.Length, gap vg.Length) []tick {
+	if len(levels) == 1 {
+		levels = []int{0, levels[0], 2 * levels[0]}
+	}
 	all := make([]tick, len(levels))
 	order := []int{0, len(levels) - 1}
 	var rest []int

@@ -2,10 +2,12 @@ package plots
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kneesweep/analysis"
 	"kneesweep/analysis/knee"
+	"kneesweep/load"
 )
 
 // Headline is the verdict on c in a few words.
@@ -40,7 +42,7 @@ func Headline(c analysis.Curve) string {
 		h = "Too few valid levels to find a knee"
 	}
 	if r := c.Knee.Retrograde; r != nil {
-		h += fmt.Sprintf(", decline from %d on", r.From)
+		h += ", decline from " + Streams(float64(r.From)) + " on"
 	}
 	return h
 }
@@ -61,43 +63,46 @@ func shorten(s string, n int) string {
 	return s
 }
 
-// subtitles are the lines under the headline: what was asked, and of whom and when.
-func subtitles(c analysis.Curve) []string {
-	r := c.Run
-	var asked, where []string
-	add := func(to *[]string, s string) {
-		if s != "" {
-			*to = append(*to, s)
-		}
+// subtitles are the lines under the headline: what was asked, and of whom and
+// when. What is not recorded is left out.
+func subtitles(r load.Run) []string {
+	where := []string{r.Label, r.Target}
+	if !r.Started.IsZero() {
+		where = append(where, r.Started.Format("2006-01-02 15:04 MST"))
 	}
-	add(&asked, shorten(r.Model, 44))
+	return given([]string{asked(r), joined(where)})
+}
+
+// asked is the model, the request shape and the settings on one line.
+func asked(r load.Run) string {
+	var shape, stream, settings, loop string
 	in, out := r.Request.InputTokensAsked, r.Request.OutputTokensAsked
 	switch {
 	case in > 0 && out > 0:
-		add(&asked, fmt.Sprintf("%s input / %s output tokens asked", Grouped(fmt.Sprint(in)), Grouped(fmt.Sprint(out))))
+		shape = fmt.Sprintf("%s input / %s output tokens asked", Grouped(fmt.Sprint(in)), Grouped(fmt.Sprint(out)))
 	case in > 0:
-		add(&asked, Grouped(fmt.Sprint(in))+" input tokens asked")
+		shape = Grouped(fmt.Sprint(in)) + " input tokens asked"
 	case out > 0:
-		add(&asked, Grouped(fmt.Sprint(out))+" output tokens asked")
+		shape = Grouped(fmt.Sprint(out)) + " output tokens asked"
 	}
-	switch {
-	case r.Request.Stream:
-		add(&asked, "streaming")
-	case len(asked) > 0:
-		add(&asked, "without streaming")
+	if known := r.Model != "" || shape != ""; r.Request.Stream {
+		stream = "streaming"
+	} else if known {
+		stream = "without streaming"
 	}
 	if r.Settings.Measurements > 0 {
-		add(&asked, fmt.Sprintf("%d measurements per level", r.Settings.Measurements))
+		settings = fmt.Sprintf("%d measurements per level", r.Settings.Measurements)
 	}
-	add(&asked, "closed loop")
-	add(&where, r.Label)
-	add(&where, r.Target)
-	if !r.Started.IsZero() {
-		add(&where, r.Started.Format("2006-01-02 15:04 MST"))
+	if stream != "" || settings != "" || r.Target != "" {
+		loop = "closed loop"
 	}
-	lines := []string{strings.Join(asked, " · ")}
-	if len(where) > 0 {
-		lines = append(lines, strings.Join(where, " · "))
-	}
-	return lines
+	return joined([]string{shorten(r.Model, 44), shape, stream, settings, loop})
 }
+
+// given are the parts that are not empty.
+func given(parts []string) []string {
+	return slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+}
+
+// joined is one line of the parts that are not empty.
+func joined(parts []string) string { return strings.Join(given(parts), " · ") }

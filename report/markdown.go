@@ -111,7 +111,7 @@ func markdownKnee(w io.Writer, c analysis.Curve) {
 		value, interval := plots.Missing, plots.Missing
 		if e.Concurrency.OK {
 			value = plots.Streams(e.Concurrency.V.Value)
-			if b := between(e.Concurrency.V, plots.Streams); b != "" {
+			if b := plots.Interval(e.Concurrency.V); b != "" {
 				interval = b
 			}
 		}

@@ -43,8 +43,8 @@ func kneeSentence(c analysis.Curve) string {
 			"and more streams buy only waiting time.", streams(float64(firstValid(c))), onPlateau(k, " with a plateau of "))
 	case knee.NotLocated:
 		last := lastLevel(c)
-		return fmt.Sprintf("The knee is not located: throughput bends too close to %s, the highest level measured, "+
-			"to say where it stops growing; sweep to at least %s.", streams(last), plots.Streams(2*last))
+		return fmt.Sprintf("The knee is not located up to %s, the highest level measured: if there is one, "+
+			"too few levels lie beyond it; sweep to at least %s.", streams(last), plots.Streams(2*last))
 	case knee.StillRising:
 		last := lastLevel(c)
 		rise := ""
@@ -83,7 +83,7 @@ func noValidSentence(c analysis.Curve) string {
 
 // confidence is " (95 % interval 22–26)" when there is an interval.
 func confidence(e load.Estimate) string {
-	if b := between(e, plots.Streams); b != "" {
+	if b := plots.Interval(e); b != "" {
 		return " (95 % interval " + b + ")"
 	}
 	return ""
@@ -119,7 +119,7 @@ func admissionSentence(c analysis.Curve) string {
 	}
 	a := c.Admission.V
 	bounds := ""
-	if b := between(a, plots.Streams); b != "" && a.Lo != a.Hi {
+	if b := plots.Interval(a); b != "" && a.Lo != a.Hi {
 		bounds = " (bounds " + b + ")"
 	}
 	noun := "streams"
@@ -207,10 +207,13 @@ func endedSentence(c analysis.Curve) string {
 
 func measuredSentence(c analysis.Curve) string {
 	const loop = "in a closed loop: latencies are those at a fixed number of streams, not at an arrival rate."
-	if s := shape(c.Run); s != "" {
+	switch s := shape(c.Run); {
+	case s != "":
 		return "Measured with " + s + ", " + loop
+	case c.Run.Target != "":
+		return "Measured " + loop
 	}
-	return "Measured " + loop
+	return "Model and request shape are not recorded."
 }
 
 func firstValid(c analysis.Curve) int {
