@@ -34,6 +34,9 @@ const (
 //     clearly worse (by more than 6 in BIC).
 //   - [StillRising]: otherwise.
 //
+// A level up to 2 % below the fitted knee counts as lying at it: with 790 and 800
+// tokens/s on the plateau the fit puts the knee 1 % past the first of them.
+//
 // With one window a level the spread of a level is unknown: three levels must
 // lie at or above the knee and no limit is asked, or there are two and the
 // scatter of all levels about the fit puts the limit below 0.30. Where the
@@ -66,7 +69,7 @@ func Choose(points []Point, seed uint64) Result {
 		r.LowerBound = load.Some(levels[len(levels)-1].n)
 		return r
 	}
-	r.Retrograde = decline(atOrAbove(withLast(levels, all), s.k), s.plateau())
+	r.Retrograde = decline(atOrAbove(withLast(levels, all), s.k, kneeTolerance), s.plateau())
 	r.judge(levels, s, seed)
 	return r
 }
@@ -74,7 +77,7 @@ func Choose(points []Point, seed uint64) Result {
 // judge applies the rules from NotLocated on to a fit.
 func (r *Result) judge(levels []level, s segmented, seed uint64) {
 	last := levels[len(levels)-1].n
-	above := atOrAbove(levels, s.k)
+	above := atOrAbove(levels, s.k, kneeNoise)
 	r.Fit = s.segment(levels)
 	r.Slope = load.Some(s.b)
 	lo, hi := s.k, s.k

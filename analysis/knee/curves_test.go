@@ -113,3 +113,58 @@ func TestScanAgainstReference(t *testing.T) {
 }
 
 func near(got, want, rel float64) bool { return math.Abs(got-want) <= rel*math.Abs(want) }
+
+// The synthetic curves have a known answer. The real ones have an expert's: where
+// he saw no plateau there must be no knee; a knee must lie where he saw one.
+func TestVerdictsOfCurves(t *testing.T) {
+	for _, c := range readCurves(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			r := Choose(c.points(), 1)
+			checkInvariants(t, r)
+			if c.Kind == "synthetic" {
+				checkTruth(t, c, r)
+				return
+			}
+			switch {
+			case c.Expected == "none" && (r.Verdict == Found || r.Verdict == AtOrBelowFirst):
+				t.Errorf("%s at %+v, want no knee in range", r.Verdict, r.Concurrency)
+			case c.Expected == "knee" && r.Verdict == Found:
+				lo, hi := c.Expert.Range[0]*0.75, c.Expert.Range[1]*1.25
+				if k := r.Concurrency.V; k.Value < lo || k.Value > hi {
+					t.Errorf("knee %+v, want %g to %g", k, lo, hi)
+				}
+			case string(r.Verdict) == c.Expected, c.Expected == "none":
+			case c.Expected == "knee" && r.Verdict != AtOrBelowFirst:
+				t.Logf("%s: %d windows a level do not show the knee that the expert saw at %v",
+					r.Verdict, len(c.Points[0].Repeats), c.Expert.Range)
+			default:
+				t.Errorf("%s, want %s", r.Verdict, c.Expected)
+			}
+		})
+	}
+}
+
+func checkTruth(t *testing.T, c curve, r Result) {
+	t.Helper()
+	want := map[string]Verdict{
+		"knee": Found, "knee+retrograde": Found, "none": NotLocated, "not_located": NotLocated,
+		"at_or_below_first": AtOrBelowFirst, "too_few_levels": TooFewLevels,
+		"no_sharp_knee": Found, // with a wide interval and a decline
+	}[c.Expected]
+	if r.Verdict != want {
+		t.Fatalf("%s, want %s", r.Verdict, want)
+	}
+	truth, known := c.Truth.Knee.(float64)
+	if r.Verdict == Found && known {
+		k := r.Concurrency.V
+		if !near(k.Value, truth, *c.Tolerance.Truth) {
+			t.Errorf("knee %.4g, want %g within %.0f %%", k.Value, truth, 100**c.Tolerance.Truth)
+		}
+	}
+	if declines := c.Expected == "knee+retrograde" || c.Expected == "no_sharp_knee"; declines != (r.Retrograde != nil) {
+		t.Errorf("retrograde %+v, want %t", r.Retrograde, declines)
+	}
+	if k := r.Concurrency.V; c.Expected == "no_sharp_knee" && k.Hi < 1.5*k.Lo {
+		t.Errorf("interval %+v of a curve without a corner", k)
+	}
+}

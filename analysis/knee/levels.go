@@ -67,15 +67,17 @@ func without(levels []level, i int) []level {
 	return slices.Delete(slices.Clone(levels), i, i+1)
 }
 
-// atOrAbove returns the levels from the knee k on. A fit that puts the knee on
-// a level may miss it by rounding, hence the tolerance.
-func atOrAbove(levels []level, k float64) []level {
+// atOrAbove returns the levels from the knee k on, give or take a share of k.
+func atOrAbove(levels []level, k, share float64) []level {
 	for i, l := range levels {
-		if l.n >= k*(1-kneeTolerance) {
+		if l.n >= k*(1-share) {
 			return levels[i:]
 		}
 	}
 	return nil
 }
 
-const kneeTolerance = 1e-9
+const (
+	kneeTolerance = 1e-9 // by which rounding may put the knee past a level that it lies on
+	kneeNoise     = 0.02 // by which noise may, when levels on the plateau are counted
+)

@@ -49,16 +49,21 @@ func dropOutliers(levels []level) (kept []level, out []outlier) {
 // and relative to the fit.
 //
 // A level is judged only where the others determine the curve, see [room], and
-// at the high end only when they show the plateau by two levels and it lies
-// below: throughput may rise again.
+// at the high end only when they show the plateau by two levels, the two before
+// it agree with that, and it lies below: throughput may rise again, and a
+// decline that had begun before is no outlier.
 func contradiction(levels []level, i int) (fitted, score float64) {
 	others := without(levels, i)
 	curve := fitOrFlat(others)
 	l, last := levels[i], len(levels)-1
-	if i == last && (len(atOrAbove(others, curve.k)) < minAbove || l.median > curve.at(l.n)) {
+	if i == last && (len(atOrAbove(others, curve.k, kneeTolerance)) < minAbove || l.median > curve.at(l.n)) {
 		return 0, 0
 	}
-	for _, j := range []int{i - 1, i + 1} {
+	witnesses := []int{i - 1, i + 1}
+	if i == last {
+		witnesses = []int{i - 1, i - 2}
+	}
+	for _, j := range witnesses {
 		if j < 0 || j > last {
 			continue
 		}
