@@ -256,6 +256,13 @@ func TestC12NotAStream(t *testing.T) {
 			t.Errorf("request body %s", body)
 		}
 	})
+	t.Run("asked for in one piece, but streamed", func(t *testing.T) {
+		s := ask(t, base, func(c *Config) { c.NoStream = true })
+		check(t, s, good)
+		if !s.Streaming {
+			t.Error("not marked as a stream")
+		}
+	})
 }
 
 // How a stream that went wrong is named.

@@ -116,6 +116,9 @@ func (x *exchange) count() {
 	s.PromptTokens, s.CachedTokens, s.ReasoningTokens = e.tally.prompt, e.tally.cached, e.tally.reasoning
 	s.Text = string(e.text)
 	n := e.tally.output(e.pieces)
+	if s.Failed() && !e.gapless && n.V < e.pieces {
+		n.OK = false // an early count of a stream that was cut later
+	}
 	switch {
 	case n.OK && n.V > 0:
 		s.OutputTokens, s.TokenSource = n.V, load.SourceServer

@@ -261,3 +261,18 @@ func TestSeveralChoices(t *testing.T) {
 		`data: {"choices":[{"index":1,"delta":{},"finish_reason":"stop"},{"index":0,"delta":{},"finish_reason":"length"}]}`+"\n\n", use(1, 2), done), nil)
 	checkTokens(t, s, want{tokens: 2, source: load.SourceServer, chunks: 1, finish: "length", text: "ab"})
 }
+
+// A count that came early says nothing about a stream that was cut later, unless it
+// grew with each chunk.
+func TestUsageOfACutStream(t *testing.T) {
+	counted := func(n int) string {
+		return fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"content":"x"}}],"usage":{"prompt_tokens":4,"completion_tokens":%d}}`+"\n\n", n)
+	}
+	early := ask(t, says(counted(1), tok("x"), tok("x")), nil)
+	checkTokens(t, early, want{cause: load.CauseTruncated, tokens: 3, source: load.SourceEstimated, chunks: 3, text: "xxx"})
+	growing := ask(t, says(counted(2), counted(4)), nil)
+	checkTokens(t, growing, want{cause: load.CauseTruncated, tokens: 4, source: load.SourceServer, chunks: 2, text: "xx"})
+	if !growing.Incremental() {
+		t.Errorf("chunks %v", growing.Chunks)
+	}
+}
