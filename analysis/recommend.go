@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"kneesweep/analysis/knee"
 	"kneesweep/load"
@@ -78,7 +79,7 @@ func validLevels(steps []load.Step) []int {
 func reason(c Curve, r Recommended) string {
 	levels := validLevels(c.Steps)
 	if len(levels) == 0 {
-		return "No recommendation: no level was measured."
+		return "No level was measured."
 	}
 	last := levels[len(levels)-1]
 	switch c.Knee.Verdict {
@@ -87,22 +88,31 @@ func reason(c Curve, r Recommended) string {
 	case knee.AtOrBelowFirst:
 		return fmt.Sprintf("Allow %s: throughput does not rise beyond the first level, so more streams buy only waiting.", streams(r.Concurrency.V))
 	case knee.NotLocated, knee.StillRising:
-		seen := fmt.Sprintf("the plateau is not located within the tested levels, of which %d is the last", last)
-		if c.Knee.RisePerDoubling.OK {
-			seen = fmt.Sprintf("throughput still rises %.0f %% per doubling at N = %d", 100*c.Knee.RisePerDoubling.V, last)
-		}
-		if r.Concurrency.OK {
-			return fmt.Sprintf("Allow %s, the most that meet the SLO: %s.", streams(r.Concurrency.V), seen)
-		}
-		return fmt.Sprintf("No recommendation yet: %s; sweep beyond %d%s.", seen, last, admitted(c, ", where at most %d requests ran at once"))
+		return openReason(c, r, last)
 	default:
-		return fmt.Sprintf("No recommendation: a knee takes at least 4 valid levels, and there are %d.", len(levels))
+		return fmt.Sprintf("A knee takes at least 4 valid levels, and there are %d: measure more.", len(levels))
 	}
+}
+
+// openReason is for sweeps that ended before the plateau.
+func openReason(c Curve, r Recommended, last int) string {
+	seen := fmt.Sprintf("the plateau is not located within the tested levels, of which %d is the last", last)
+	switch {
+	case c.Knee.RisePerDoubling.OK:
+		seen = fmt.Sprintf("throughput still rises %.0f %% per doubling at N = %d", 100*c.Knee.RisePerDoubling.V, last)
+	case c.Knee.Verdict == knee.StillRising:
+		seen = fmt.Sprintf("throughput is not shown to be flat up to N = %d", last)
+	}
+	if r.Concurrency.OK {
+		return fmt.Sprintf("Allow %s, the most that meet the SLO: %s.", streams(r.Concurrency.V), seen)
+	}
+	return fmt.Sprintf("%s%s; sweep beyond %d%s.", strings.ToUpper(seen[:1]), seen[1:], last,
+		admitted(c, ", and note that the endpoint ran at most %d requests at once"))
 }
 
 func kneeReason(c Curve, r Recommended) string {
 	if !r.Concurrency.OK {
-		return "No recommendation: the fit has no plateau."
+		return "The fit has no plateau."
 	}
 	allow := fmt.Sprintf("Allow %s: ", streams(r.Concurrency.V))
 	plateau := c.Knee.Plateau.V
