@@ -38,6 +38,10 @@ func TestConnectionCauses(t *testing.T) {
 		{"not HTTP", answer("SSH-2.0-OpenSSH_9.2\r\n\r\n"), load.CauseMalformed},
 		{"until the end of the connection", answer("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + tok("a") + done), ""},
 		{"HTTP/1.0", answer("HTTP/1.0 200 OK\r\n\r\n" + tok("a") + done), ""},
+		{"closed in a JSON answer", answer("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{\"choices\":"), load.CauseTruncated},
+		{"closed in a page", answer("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99\r\n\r\n<html>"), load.CauseNotAStream},
+		{"closed before a body", answer("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 99\r\n\r\n"), load.CauseTruncated},
+		{"closed in a refusal", answer("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 99\r\n\r\nbad"), "http_502"},
 		{"bad chunk", answer(head + "xyz\r\n"), load.CauseMalformed},
 	}
 	for _, c := range cases {
@@ -136,4 +140,41 @@ func TestReplay(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A whole answer is bounded like a frame.
+func TestWholeAnswerBound(t *testing.T) {
+	s := ask(t, func(w *writer, _ int) {
+		w.Header().Set("Content-Type", "application/json")
+		w.send(`{"x":"`)
+		block := []byte(strings.Repeat("x", 1<<20))
+		for range 20 {
+			if _, err := w.Write(block); err != nil {
+				return
+			}
+		}
+	}, nil)
+	if s.Cause != load.CauseFrameTooLong {
+		t.Errorf("cause %q, error %q", s.Cause, s.Error)
+	}
+}
+
+// A timeout while a body that is no stream is read is still a timeout.
+func TestTimeoutInAWholeAnswer(t *testing.T) {
+	for kind, c := range map[string]struct {
+		body  string
+		cause load.Cause
+	}{
+		"application/json": {`{"choices":`, load.CauseTimeoutFirstToken},
+		"text/html":        {"<html>", load.CauseTimeoutFirstToken},
+	} {
+		s := ask(t, func(w *writer, _ int) {
+			w.Header().Set("Content-Type", kind)
+			w.send(c.body)
+			<-w.ctx.Done()
+		}, func(cfg *Config) { cfg.TimeoutFirstToken = time.Second })
+		if s.Cause != c.cause || s.E2E() != time.Second {
+			t.Errorf("%s: cause %q after %v, error %q", kind, s.Cause, s.E2E(), s.Error)
+		}
+	}
 }

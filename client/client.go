@@ -11,6 +11,7 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"net"
 	"net/http"
 	"net/url"
@@ -28,6 +29,7 @@ type Client struct {
 	host      string // Host header, if the user set one
 	header    http.Header
 	transport *http.Transport
+	roots     *x509.CertPool // nil = those of the system
 	mask      *secret.Masker
 	now       func() time.Duration
 
@@ -200,7 +202,7 @@ func (c *Client) openSecure(ctx context.Context, network, addr string) (net.Conn
 	if err != nil {
 		name = addr
 	}
-	secure := tls.Client(plain, &tls.Config{ServerName: name, NextProtos: []string{"http/1.1"}})
+	secure := tls.Client(plain, &tls.Config{RootCAs: c.roots, ServerName: name, NextProtos: []string{"http/1.1"}})
 	if err := secure.HandshakeContext(ctx); err != nil {
 		plain.Close()
 		return nil, &dialError{load.CauseTLS, err}

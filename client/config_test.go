@@ -1,21 +1,10 @@
 package client
 
 import (
-	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
-	"io"
-	"math/big"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"kneesweep/load"
 )
@@ -178,48 +167,5 @@ func TestL3EchoedSecrets(t *testing.T) {
 	defer c.Close()
 	if got := c.Endpoint(); got != "http://h/v1/chat/completions?api-key=***&version=3" {
 		t.Errorf("endpoint %s", got)
-	}
-}
-
-// A certificate that nobody vouches for is a failure of TLS, and a handshake that
-// never ends a timeout.
-func TestTLS(t *testing.T) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "h"}, DNSNames: []string{"h"}, NotAfter: time.Now().AddDate(100, 0, 0)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
-	for name, c := range map[string]struct {
-		serve func(nc net.Conn)
-		after time.Duration
-	}{
-		"unknown authority": {func(nc net.Conn) { tls.Server(nc, own).Handshake() }, 0},
-		"not TLS":           {func(nc net.Conn) { nc.Read(make([]byte, 4096)); io.WriteString(nc, "HTTP/1.1 400 Bad Request\r\n\r\n") }, 0},
-		"silent":            {func(nc net.Conn) { io.Copy(io.Discard, nc) }, 3 * time.Second},
-		"closed":            {func(nc net.Conn) {}, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				client := func(ctx context.Context, _, _ string) (net.Conn, error) {
-					a, b := net.Pipe()
-					go func() { defer b.Close(); c.serve(b) }()
-					return a, nil
-				}
-				cl, err := New(Config{URL: "https://h/v1", Dial: client, TimeoutConnect: 3 * time.Second})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer cl.Close()
-				s := cl.Send(t.Context(), question)
-				if s.Cause != load.CauseTLS || s.E2E() != c.after || s.Error == "" {
-					t.Errorf("cause %q after %v, error %q", s.Cause, s.E2E(), s.Error)
-				}
-			})
-		})
 	}
 }
