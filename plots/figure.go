@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	xfont "golang.org/x/image/font"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -32,11 +30,14 @@ func Formats() []string { return []string{"png", "svg", "pdf"} }
 
 // Write writes the figure as "png", "svg" or "pdf". The error names an unknown
 // format, or is that of w.
-func (f *Figure) Write(w io.Writer, format string) error {
+func (f *Figure) Write(w io.Writer, format string) error { return f.write(w, format, pngDPI) }
+
+// write is Write with the resolution of a PNG in dots per inch.
+func (f *Figure) write(w io.Writer, format string, dpi int) error {
 	var page vg.CanvasWriterTo
 	switch format {
 	case "png":
-		page = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, figureHeight), vgimg.UseDPI(pngDPI))}
+		page = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, figureHeight), vgimg.UseDPI(dpi))}
 	case "svg":
 		page = svgPage{vgsvg.New(figureWidth, figureHeight)}
 	case "pdf":
@@ -64,17 +65,4 @@ func (p svgPage) WriteTo(w io.Writer) (int64, error) {
 	const family = "font-family:Liberation Sans"
 	n, err := w.Write(bytes.ReplaceAll(b.Bytes(), []byte(family+";"), []byte(family+",Arial,Helvetica,sans-serif;")))
 	return int64(n), err
-}
-
-// pdfPage embeds the bold face as a family of its own: the PDF canvas adds every
-// face as a regular one, and would not find it again under the bold style.
-type pdfPage struct{ *vgpdf.Canvas }
-
-// FillString draws text.
-func (p pdfPage) FillString(f font.Face, at vg.Point, s string) {
-	if f.Font.Weight == xfont.WeightBold {
-		f.Font.Weight = xfont.WeightNormal
-		f.Font.Variant += "Bold"
-	}
-	p.Canvas.FillString(f, at, s)
 }

@@ -2,11 +2,40 @@ package plots
 
 import (
 	"bytes"
+	"encoding/xml"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
 )
+
+// coarse is a resolution that is enough to see whether a curve can be drawn.
+const coarse = 30
+
+// dpi is coarse, or that of a real figure if the PNGs are to be looked at.
+func dpi() int {
+	if os.Getenv(figuresDir) != "" {
+		return pngDPI
+	}
+	return coarse
+}
+
+// figuresDir names the environment variable with a directory in which the tests
+// leave their PNGs to be looked at.
+const figuresDir = "KNEESWEEP_FIGURES"
+
+// keep leaves a PNG in the directory that figuresDir names.
+func keep(t *testing.T, name string, picture []byte) {
+	t.Helper()
+	dir := os.Getenv(figuresDir)
+	if dir == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
 
 func render(t *testing.T, name, format string) []byte {
 	t.Helper()
@@ -15,38 +44,55 @@ func render(t *testing.T, name, format string) []byte {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := f.Write(&b, format); err != nil {
+	if err := f.write(&b, format, dpi()); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
 }
 
-// TestCapacityDrawsEveryCurve draws all curves in all formats. With the
-// environment variable KNEESWEEP_FIGURES the PNGs are kept in that directory.
+// TestCapacityDrawsEveryCurve draws all curves in all formats.
 func TestCapacityDrawsEveryCurve(t *testing.T) {
-	keep := os.Getenv("KNEESWEEP_FIGURES")
 	for name := range curves() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			picture := render(t, name, "png")
-			size, err := png.DecodeConfig(bytes.NewReader(picture))
-			if err != nil {
+			if _, err := png.Decode(bytes.NewReader(picture)); err != nil {
 				t.Fatal(err)
 			}
-			if size.Width < 1600 || size.Height < 1200 {
-				t.Errorf("PNG has %d × %d pixels, want at least 1600 × 1200", size.Width, size.Height)
-			}
-			if keep != "" {
-				if err := os.WriteFile(filepath.Join(keep, name+".png"), picture, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
+			keep(t, name, picture)
 			if b := render(t, name, "pdf"); !bytes.HasPrefix(b, []byte("%PDF")) {
 				t.Errorf("PDF starts with %.20q", b)
 			}
-			if b := render(t, name, "svg"); !bytes.Contains(b, []byte("</svg>")) || bytes.Contains(b, []byte("NaN")) || bytes.Contains(b, []byte("Inf")) {
-				t.Error("SVG is cut or holds a number that is not finite")
+			b := render(t, name, "svg")
+			if bytes.Contains(b, []byte("NaN")) || bytes.Contains(b, []byte("Inf")) {
+				t.Error("SVG holds a number that is not finite")
+			}
+			d := xml.NewDecoder(bytes.NewReader(b))
+			for {
+				if _, err := d.Token(); err == io.EOF {
+					break
+				} else if err != nil {
+					t.Fatalf("SVG: %v", err)
+				}
 			}
 		})
+	}
+}
+
+func TestPNGIsLargeEnoughForASlide(t *testing.T) {
+	f, err := Capacity(curves()["one_level"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := f.Write(&b, "png"); err != nil {
+		t.Fatal(err)
+	}
+	size, err := png.DecodeConfig(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size.Width < 1600 || size.Height < 1200 {
+		t.Errorf("PNG has %d × %d pixels, want at least 1600 × 1200", size.Width, size.Height)
 	}
 }

@@ -2,8 +2,6 @@ package plots
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -25,13 +23,11 @@ func TestOverlay(t *testing.T) {
 		}
 		for _, format := range Formats() {
 			var b bytes.Buffer
-			if err := f.Write(&b, format); err != nil {
+			if err := f.write(&b, format, dpi()); err != nil {
 				t.Fatal(err)
 			}
-			if keep := os.Getenv("KNEESWEEP_FIGURES"); keep != "" && format == "png" {
-				if err := os.WriteFile(filepath.Join(keep, name+".png"), b.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
+			if format == "png" {
+				keep(t, name, b.Bytes())
 			}
 		}
 	}
