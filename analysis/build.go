@@ -65,18 +65,24 @@ func markOutliers(steps []load.Step, outliers []int) {
 	}
 }
 
-// runWarnings are the doubts that concern the whole run.
+// runWarnings are the doubts that concern the whole run. Drift is the business
+// of live sweeps, which have passes; a table of figures has none.
 func runWarnings(run load.Run, steps []load.Step) []load.Warning {
-	var warnings []load.Warning
-	if run.Settings.Passes == 1 {
-		warnings = append(warnings, load.Warnf(load.WarnDriftUnchecked,
-			"levels were visited once: a drift of the endpoint during the sweep would bend the curve unseen"))
-	}
 	var drifts []float64
+	valid := 0
 	for _, s := range steps {
-		if s.Valid && s.Drift.OK {
+		if !s.Valid {
+			continue
+		}
+		valid++
+		if s.Drift.OK {
 			drifts = append(drifts, s.Drift.V)
 		}
+	}
+	var warnings []load.Warning
+	if run.Settings.Passes > 0 && valid > 0 && 2*len(drifts) < valid {
+		warnings = append(warnings, load.Warnf(load.WarnDriftUnchecked,
+			"%d of %d levels were visited once: a drift of the endpoint during the sweep would bend the curve unseen", valid-len(drifts), valid))
 	}
 	if d := stat.Median(drifts); math.Abs(d) > notableDrift {
 		way := "faster"

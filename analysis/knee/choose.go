@@ -92,6 +92,10 @@ func (r *Result) judge(levels []level, s segmented, seed uint64) {
 		if s.k < last*(1-kneeTolerance) {
 			r.Plateau = load.Some(s.plateau())
 		}
+		if hi > s.k {
+			r.Warnings = append(r.Warnings, load.Warnf(load.WarnLowConfidence,
+				"the fit puts the knee at %.3g, but its 95 %% interval, %.3g to %.3g, reaches the last level", s.k, lo, hi))
+		}
 		return
 	}
 	if !flat(above, levels[:s.count], s.line) || r.Retrograde == nil && bicGain(levels[:s.count], s.line) <= minBIC {

@@ -1,6 +1,20 @@
 // Package knee finds where throughput stops growing with concurrency, one file
 // per definition of a knee, and says in words whether there is one at all.
 //
+// A knee is the concurrency at which the fitted rising part meets the fitted
+// plateau: below it one more stream buys tokens/s, above it only waiting time.
+// [Choose] answers in this order, and the verdict comes before any number:
+//
+//	points ─ pool ──────▶ levels     windows of one N together, bad values out
+//	       ─ outliers ──▶ levels     one bad step among neighbours that agree
+//	       ─ trim, range ▶ levels    not past a decline, not far past the knee
+//	       ─ exact scan ─▶ fit       X(N) = a + b·min(N, K), least squares
+//	       ─ bootstrap ──▶ interval  of windows within levels, and of levels
+//	       ─ rules ──────▶ verdict   plateau seen? flat? better than a line?
+//
+// It does not say why throughput stops growing, nor how many streams to allow,
+// and it knows nothing of latency: that is the business of package analysis.
+//
 // All functions are pure, deterministic in their seed, and safe for concurrent
 // use. Throughput is in tokens/s, concurrency in parallel streams.
 package knee
