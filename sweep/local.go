@@ -65,14 +65,15 @@ type Local struct {
 	inFlight atomic.Int64          // changed under mu, read without it by the collector
 	meter    atomic.Pointer[meter] // of the visit that is running now
 
-	mu      sync.Mutex
-	nextID  int64
-	target  int          // workers with a slot below it go on
-	alive   map[int]bool // slots with a worker
-	visit   *visit
-	visits  int
-	windows map[int]time.Duration // length chosen per level, so that all passes agree
-	prevP95 time.Duration         // p95 E2E of the previous visit; 0 = none
+	mu       sync.Mutex
+	nextID   int64
+	target   int // workers wanted; whoever ends a request while there are more retires
+	alive    int
+	nextSlot int
+	visit    *visit
+	visits   int
+	windows  map[int]time.Duration // length chosen per level, so that all passes agree
+	prevP95  time.Duration         // p95 E2E of the previous visit; 0 = none
 }
 
 // NewLocal checks cfg and starts the collector. Close must be called.
@@ -89,7 +90,6 @@ func NewLocal(cfg Config) (*Local, error) {
 		events:  make(chan Event, 1024),
 		drained: make(chan struct{}),
 		changed: make(chan struct{}, 1),
-		alive:   map[int]bool{},
 		windows: map[int]time.Duration{},
 	}
 	go l.collect()
@@ -161,11 +161,10 @@ func (l *Local) begin(level load.Level) *visit {
 	l.meter.Store(&v.meter)
 	l.target = level.Concurrency
 	l.report(v)
-	for slot := range level.Concurrency {
-		if l.alive[slot] {
-			continue
-		}
-		l.alive[slot] = true
+	for l.alive < l.target {
+		slot := l.nextSlot
+		l.nextSlot++
+		l.alive++
 		l.workers.Go(func() error { l.work(slot); return nil })
 	}
 	return v

@@ -20,7 +20,7 @@ type visit struct {
 	good      int          // of those, successes
 	failed    int          // failures, cancellations aside
 	throttled int          // of those, 429 or with Retry-After
-	slots     map[int]bool // slots that ended a request
+	slots     map[int]bool // live workers that ended a request in this visit
 	e2e       []time.Duration
 	ttft      []time.Duration
 

@@ -15,7 +15,7 @@ const (
 	jitterStream = 0x6a69 << 32 // streams of the workers' back-off jitter
 )
 
-// work is one stream: requests one after the other until the slot is retired.
+// work is one stream: requests one after the other until it is retired.
 func (l *Local) work(slot int) {
 	rng := rand.New(rand.NewPCG(l.cfg.Seed, jitterStream|uint64(slot)))
 	var ready load.Opt[time.Duration] // when this worker could have sent its next request
@@ -42,7 +42,6 @@ func (l *Local) work(slot int) {
 		l.ended(slot, &s)
 		l.events <- Event{Sample: &s}
 		if l.ctx.Err() != nil {
-			l.retire(slot)
 			return
 		}
 		if pause > 0 {
@@ -70,8 +69,9 @@ func backoff(s *load.Sample, k int, rng *rand.Rand) time.Duration {
 // next gives a worker its next prompt; false retires it.
 func (l *Local) next(slot int) (p load.Prompt, v *visit, warmup, ok bool) {
 	l.mu.Lock()
-	if slot >= l.target {
-		delete(l.alive, slot)
+	if l.alive > l.target {
+		l.alive--
+		delete(l.visit.slots, slot)
 		l.mu.Unlock()
 		l.signal()
 		return p, nil, false, false
@@ -113,12 +113,6 @@ func (l *Local) shiftBackoff(by int) {
 	l.visit.inBackoff += by
 	l.mu.Unlock()
 	l.signal()
-}
-
-func (l *Local) retire(slot int) {
-	l.mu.Lock()
-	delete(l.alive, slot)
-	l.mu.Unlock()
 }
 
 func (l *Local) signal() {

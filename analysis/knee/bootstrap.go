@@ -28,7 +28,7 @@ func interval(levels []level, fit line, fitted int, seed uint64) (lo, hi float64
 	rng := rand.New(rand.NewPCG(seed, bootstrapStream))
 	n, x, w := columns(levels)
 	pooled := pooledResiduals(levels)
-	tau := levelScatter(levels[:fitted], fit)
+	tau := levelScatter(levels[:fitted])
 	counts := make([]int, 0, 64)
 	knees := make([]float64, replicates)
 	var s scanner
@@ -117,29 +117,42 @@ func pooledResiduals(levels []level) []float64 {
 // over the mean number, L the number of fitted levels, cv the pooled
 // coefficient of variation within levels and c·cv²/r the variance that it gives
 // the median, averaged over the levels with the same weights.
-func levelScatter(levels []level, fit line) float64 {
+func levelScatter(levels []level) float64 {
 	within, total := 0.0, 0.0
 	groups := make([][]float64, len(levels))
 	for i, l := range levels {
 		groups[i] = l.windows
-		r := float64(len(l.windows))
-		total += r
-		within += r * stat.MedianVarianceFactor(len(l.windows)) / r
+		total += float64(len(l.windows))
+		within += stat.MedianVarianceFactor(len(l.windows))
 	}
 	cv, _ := stat.PooledCV(groups)
 	within *= cv * cv / total
-	return math.Sqrt(max(0, lackOfFit(levels, fit)-within))
+	return math.Sqrt(max(0, lackOfFit(levels)-within))
 }
 
-// lackOfFit is Σw·e²/(L−3), the variance of the levels' relative residuals.
-func lackOfFit(levels []level, fit line) float64 {
-	var sum, total float64
-	for _, l := range levels {
-		w := float64(len(l.windows))
-		f := max(fit.at(l.n), l.median/2) // a fit near or below zero says nothing relative
-		e := (l.median - f) / f
-		sum += w * e * e
-		total += w
+// lackOfFit is Σw·e²/(L−3), the variance of the levels' relative residuals. The
+// residuals are those of the line that fits best in relative terms (weights
+// 1/x²): under the unweighted line of the estimate a plateau that lies a few
+// per cent off shifts the intercept by a multiple of the first level's value,
+// and the residual there says nothing about the scatter of levels.
+func lackOfFit(levels []level) float64 {
+	n, x, w := columns(levels)
+	total := 0.0
+	relative := make([]float64, len(w))
+	for i := range w {
+		total += w[i]
+		relative[i] = w[i] / (x[i] * x[i])
+	}
+	var s scanner
+	s.load(n, x, relative)
+	fit, ok := s.fit(len(levels))
+	if !ok {
+		return 0
+	}
+	sum := 0.0
+	for i := range x {
+		e := x[i]/max(fit.at(n[i]), x[i]/2) - 1 // a fit near or below zero says nothing relative
+		sum += w[i] * e * e
 	}
 	count := float64(len(levels))
 	return sum * count / total / max(1, count-3)

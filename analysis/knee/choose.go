@@ -98,7 +98,7 @@ func (r *Result) judge(levels []level, s segmented, seed uint64) {
 		}
 		return
 	}
-	if !flat(above, levels[:s.count], s.line) || r.Retrograde == nil && bicGain(levels[:s.count], s.line) <= minBIC {
+	if !flat(above, levels[:s.count]) || r.Retrograde == nil && bicGain(levels[:s.count], s.line) <= minBIC {
 		r.Verdict = StillRising
 		r.LowerBound = load.Some(last)
 		r.RisePerDoubling = risePerDoubling(levels)
@@ -130,7 +130,7 @@ func (r *Result) noteOutliers(out []outlier) {
 
 // flat reports whether throughput no longer grows over the levels at or above
 // the knee. fitted are the levels of the fit.
-func flat(above, fitted []level, fit line) bool {
+func flat(above, fitted []level) bool {
 	if !single(fitted) {
 		var x, y []float64
 		for _, l := range above {
@@ -153,7 +153,7 @@ func flat(above, fitted []level, fit line) bool {
 	if df < 1 {
 		return false
 	}
-	se := math.Sqrt(2*lackOfFit(fitted, fit)) / math.Log(x[1]/x[0])
+	se := math.Sqrt(2*lackOfFit(fitted)) / math.Log(x[1]/x[0])
 	return e.Value+stat.StudentQuantile(confidence, df)*se < maxUpper
 }
 
