@@ -4,7 +4,9 @@
 package workload
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -94,3 +96,10 @@ view relationship town road arm difference value building action season society 
 space ground form event official matter center couple site project activity star table need court oil situation cost
 industry figure street image phone data picture practice piece land product doctor wall worker news test movie north love
 `)
+
+// Hash names the data set: two runs with the same hash ask the same prompts.
+func (s Synthetic) Hash() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "synthetic/v1 seed=%d words=%d output=%d\n%s", s.Seed, s.InputTokens, s.OutputTokens, strings.Join(words, " "))
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:16])
+}

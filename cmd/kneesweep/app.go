@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// run is the whole program: it returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	app := newApp(stdout, stderr)
+	args, err := permute(app, args)
+	if err == nil {
+		err = app.RunContext(ctx, args)
+	}
+	if err == nil {
+		return 0
+	}
+	var e exitError
+	if !errors.As(err, &e) {
+		e = exitError{exitUsage, err} // what urfave/cli itself refuses
+	}
+	if e.err != nil {
+		for line := range strings.Lines(e.err.Error()) {
+			fmt.Fprintf(stderr, "kneesweep: %s\n", strings.TrimRight(line, "\n"))
+		}
+		if e.code == exitUsage {
+			fmt.Fprintln(stderr, "kneesweep: see kneesweep --help, or --help after a command")
+		}
+	}
+	return e.code
+}
+
+func newApp(stdout, stderr io.Writer) *cli.App {
+	refuse := func(_ *cli.Context, err error, _ bool) error { return usage(err) }
+	app := &cli.App{
+		Name:           "kneesweep",
+		Usage:          "how many parallel streams should this LLM endpoint get, and how do we know?",
+		Version:        version(),
+		Writer:         stdout,
+		ErrWriter:      stderr,
+		OnUsageError:   refuse,
+		ExitErrHandler: func(*cli.Context, error) {}, // run decides
+		Commands:       []*cli.Command{sweepCommand(), pingCommand(), analyzeCommand(), plotCommand(), simCommand()},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("no such command: %q", c.Args().First())
+			}
+			return cli.ShowAppHelp(c)
+		},
+	}
+	for _, cmd := range app.Commands {
+		cmd.OnUsageError = refuse
+		cmd.HideHelpCommand = true
+	}
+	return app
+}
+
+// version is what the build says about itself.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	revision, dirty := "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "+dirty"
+		}
+	}
+	if revision == "" {
+		return info.Main.Version
+	}
+	return strings.TrimPrefix(info.Main.Version+" "+revision+dirty, " ")
+}
+
+// noArguments refuses positional arguments.
+func noArguments(c *cli.Context) error {
+	if c.Args().Present() {
+		return usagef("%s takes no arguments, got %q", c.Command.Name, c.Args().First())
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// Exit codes. Scripts rely on them.
+const (
+	exitFailed  = 1 // preflight failed, a file could not be read or written
+	exitUsage   = 2
+	exitNoCurve = 4 // no valid step, or stopped by failures before four levels
+
+	exitSIGINT  = 130
+	exitSIGTERM = 143
+)
+
+// exitError is an error with the exit code that it leads to.
+type exitError struct {
+	code int
+	err  error // nil: what is to be said has been said
+}
+
+func (e exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e exitError) Unwrap() error { return e.err }
+
+func failed(err error) error { return exitError{exitFailed, err} }
+
+func usage(err error) error { return exitError{exitUsage, err} }
+
+func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
+
+// interrupted is the cause of a context that a signal ended.
+type interrupted struct{ signal os.Signal }
+
+func (i interrupted) Error() string { return "interrupted by " + i.signal.String() }
+
+func (i interrupted) code() int {
+	if i.signal == syscall.SIGTERM {
+		return exitSIGTERM
+	}
+	return exitSIGINT
+}
+
+// interruptCode returns the exit code of an interrupted context.
+func interruptCode(ctx context.Context) (int, bool) {
+	var i interrupted
+	if errors.As(context.Cause(ctx), &i) {
+		return i.code(), true
+	}
+	return 0, false
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"kneesweep/analysis"
+	"kneesweep/load"
+	"kneesweep/plots"
+	"kneesweep/record/journal"
+	"kneesweep/report"
+	"kneesweep/sweep"
+)
+
+// The files of a run.
+const (
+	journalFile = "journal.jsonl"
+	curveFile   = "curve.json"
+	figureFile  = "curve.png"
+	reportFile  = "report.md"
+)
+
+// output is the folder of a run.
+type output struct{ dir string }
+
+// openOutput makes the folder and refuses one that holds a run already.
+func openOutput(dir string, now time.Time) (output, error) {
+	if dir == "" {
+		dir = now.Format("kneesweep-20060102-150405")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return output{}, fmt.Errorf("--out: %w", err)
+	}
+	for _, name := range []string{journalFile, curveFile, figureFile, reportFile} {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return output{}, fmt.Errorf("--out: %s exists already; choose another folder", path)
+		}
+	}
+	return output{dir}, nil
+}
+
+// write writes curve, figure and report. It writes all that it can.
+func (o output) write(c analysis.Curve) error {
+	var errs []error
+	save := func(name string, render func(*bytes.Buffer) error) {
+		var b bytes.Buffer
+		err := render(&b)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(o.dir, name), b.Bytes(), 0o644)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	save(curveFile, func(b *bytes.Buffer) error { return report.CurveJSON(b, c) })
+	save(figureFile, func(b *bytes.Buffer) error {
+		f, err := plots.Capacity(c)
+		if err != nil {
+			return err
+		}
+		return f.Write(b, "png")
+	})
+	save(reportFile, func(b *bytes.Buffer) error { return report.Markdown(b, c, figureFile) })
+	return errors.Join(errs...)
+}
+
+// journalSink writes the journal of a running sweep.
+type journalSink struct {
+	file *os.File
+	w    *journal.Writer
+}
+
+func (o output) startJournal(run load.Run) (*journalSink, error) {
+	f, err := os.OpenFile(filepath.Join(o.dir, journalFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	w := journal.NewWriter(f, run)
+	if err := w.Err(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &journalSink{f, w}, nil
+}
+
+func (j *journalSink) take(e sweep.Event) {
+	switch {
+	case e.Sample != nil:
+		j.w.Sample(e.Sample)
+	case e.Visit != nil:
+		j.w.Visit(e.Visit)
+	case e.Beat != nil:
+		j.w.Beat(e.Beat)
+	}
+}
+
+func (j *journalSink) close(status load.Status, reason string) error {
+	return errors.Join(j.w.Close(status, reason), j.file.Close())
+}
+
+// newRunID is the time of the run and some randomness.
+func newRunID(t time.Time) string {
+	var b [4]byte
+	_, _ = rand.Read(b[:])
+	return t.UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(b[:])
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"kneesweep/plots"
+	"kneesweep/sweep"
+)
+
+// progress says on stderr how a sweep goes: one line that is rewritten on a
+// terminal, plain lines now and then elsewhere.
+type progress struct {
+	w       io.Writer
+	quiet   bool
+	verbose bool
+	tty     bool
+	visits  int // planned
+	passes  int
+	width   int // of the line that is shown
+}
+
+func newProgress(w io.Writer, o *sweepOptions) *progress {
+	f, ok := w.(*os.File)
+	return &progress{
+		w: w, quiet: o.quiet, verbose: o.verbose, tty: ok && term.IsTerminal(int(f.Fd())),
+		visits: len(o.grid.Plan()), passes: o.grid.Passes,
+	}
+}
+
+// take is a sink: with -v every failure is said as it happens.
+func (p *progress) take(e sweep.Event) {
+	if s := e.Sample; p.verbose && s != nil && s.Failed() && s.Cause != "canceled" {
+		p.clear()
+		fmt.Fprintf(p.w, "request %d failed: %s %s\n", s.ID, s.Cause, s.Error)
+	}
+}
+
+// start shows the status until the returned function is called.
+func (p *progress) start(status func() sweep.Status) (stop func()) {
+	if p.quiet {
+		return func() {}
+	}
+	every := 5 * time.Second
+	if p.tty {
+		every = 250 * time.Millisecond
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		t := time.NewTicker(every)
+		defer t.Stop()
+		first, last := status(), status()
+		for {
+			select {
+			case <-quit:
+				p.clear()
+				return
+			case <-t.C:
+			}
+			now := status()
+			p.show(p.line(first.At, last, now))
+			last = now
+		}
+	}()
+	return func() { close(quit); <-done }
+}
+
+// line describes a status; the rate is that since the last one.
+func (p *progress) line(began time.Duration, last, now sweep.Status) string {
+	phase := fmt.Sprintf("window %d of %d", min(now.Window+1, now.Level.Windows), now.Level.Windows)
+	if now.Warming {
+		phase = "warming up"
+	}
+	chunks := now.Chunks
+	if last.Visit == now.Visit {
+		chunks -= last.Chunks
+	}
+	rate := plots.Missing
+	if dt := (now.At - last.At).Seconds(); dt > 0 {
+		rate = plots.Number(float64(chunks) / dt)
+	}
+	ttft := plots.Missing
+	if now.TTFT > 0 {
+		ttft = plots.Number(1000*now.TTFT.Seconds()) + " ms"
+	}
+	eta := plots.Missing
+	if done := float64(now.Visit); done >= 1 {
+		rest := float64(now.At-began) / done * (float64(p.visits) - done)
+		eta = time.Duration(rest).Round(time.Second).String()
+	}
+	return fmt.Sprintf("%d streams, pass %d of %d, %s | %s tok/s | TTFT p50 %s | %d failed | ETA %s",
+		now.Level.Concurrency, now.Level.Pass+1, p.passes, phase, rate, ttft, now.Failed, eta)
+}
+
+func (p *progress) show(line string) {
+	if !p.tty {
+		fmt.Fprintln(p.w, line)
+		return
+	}
+	pad := strings.Repeat(" ", max(0, p.width-len(line)))
+	fmt.Fprintf(p.w, "\r%s%s", line, pad)
+	p.width = len(line)
+}
+
+func (p *progress) clear() {
+	if p.tty && p.width > 0 {
+		fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.width))
+		p.width = 0
+	}
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"kneesweep/load"
+	"kneesweep/sweep"
+)
+
+func sweepCommand() *cli.Command {
+	const levels, measuring, output = "Levels:", "Measuring:", "Output:"
+	return &cli.Command{
+		Name:  "sweep",
+		Usage: "ramp concurrency, find the knee and draw the capacity curve (the main job)",
+		Flags: append(targetFlags(),
+			&cli.StringFlag{Category: levels, Name: "levels", Usage: "`LIST` of concurrency levels: 1,2,4,8 or 50:100:10 or 1:256:x2", DefaultText: "doubling up to --max-concurrency; " + embeddedLevels + " on the embedded endpoint"},
+			&cli.IntFlag{Category: levels, Name: "max-concurrency", Value: 256, Usage: "highest level without --levels"},
+			&cli.IntFlag{Category: measuring, Name: "warmup", Value: 5, Usage: "discarded requests per visit of a level, at least"},
+			&cli.IntFlag{Category: measuring, Name: "measurements", Value: 10, Usage: "windows per level; the level's figure is their median"},
+			&cli.DurationFlag{Category: measuring, Name: "window", DefaultText: "the larger of 1 s and half the median E2E; 300ms on the embedded endpoint", Usage: "length of a window"},
+			&cli.IntFlag{Category: measuring, Name: "passes", Value: 2, Usage: "visits of every level: up, down, then shuffled"},
+			&cli.DurationFlag{Category: measuring, Name: "think", Usage: "pause of a stream between two requests"},
+			&cli.StringFlag{Category: measuring, Name: "max-error-rate", Value: "5%", Usage: "failed share above which a level is not valid"},
+			&cli.DurationFlag{Category: measuring, Name: "budget", Value: 15 * time.Minute, Usage: "longest time to measure"},
+			&cli.IntFlag{Category: measuring, Name: "token-budget", Value: 2_000_000, Usage: "prompt and output tokens to spend at most"},
+			&cli.StringFlag{Category: output, Name: "out", DefaultText: "kneesweep-YYYYMMDD-HHMMSS", Usage: "`FOLDER` for curve.json, journal.jsonl, curve.png and report.md"},
+			&cli.StringFlag{Category: output, Name: "label", Usage: "`NAME` of this run in charts"},
+			&cli.BoolFlag{Category: output, Name: "json", Usage: "print the curve as one JSON document instead of the table"},
+			&cli.BoolFlag{Category: output, Name: "quiet", Usage: "no progress"},
+			&cli.BoolFlag{Category: output, Name: "v", Usage: "say every failed request"},
+			&cli.BoolFlag{Category: output, Name: "dry-run", Usage: "say what the sweep would take at most, and send nothing"},
+		),
+		Action: func(c *cli.Context) error {
+			if err := noArguments(c); err != nil {
+				return err
+			}
+			o, err := newSweepOptions(c)
+			if err != nil {
+				return err
+			}
+			if c.Bool("dry-run") {
+				return o.dryRun(c)
+			}
+			return runSweep(c, o)
+		},
+	}
+}
+
+// sweepOptions are the flags of sweep, checked.
+type sweepOptions struct {
+	target      target
+	grid        sweep.Grid
+	settings    load.Settings
+	budget      time.Duration
+	tokenBudget int
+	out, label  string
+	json, quiet bool
+	verbose     bool
+}
+
+func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
+	var errs []error
+	note := func(err error) {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	embedded := c.String("url") == ""
+	levels, err := sweepLevels(c, embedded)
+	note(err)
+	rate, err := parseShare(c.String("max-error-rate"))
+	note(err)
+	o = sweepOptions{
+		grid: sweep.Grid{Levels: levels, Measurements: c.Int("measurements"), Passes: c.Int("passes"), Seed: c.Uint64("seed")},
+		settings: load.Settings{
+			Window: c.Duration("window"), Measurements: c.Int("measurements"), Passes: c.Int("passes"),
+			Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate,
+		},
+		budget: c.Duration("budget"), tokenBudget: c.Int("token-budget"),
+		out: c.String("out"), label: c.String("label"),
+		json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v"),
+	}
+	if embedded && !c.IsSet("window") {
+		o.settings.Window = embeddedWindow
+	}
+	for flag, v := range map[string]int{"measurements": o.settings.Measurements, "passes": o.settings.Passes, "token-budget": o.tokenBudget} {
+		if v < 1 {
+			note(fmt.Errorf("--%s: %d, need at least 1", flag, v))
+		}
+	}
+	if o.settings.Warmup < 0 {
+		note(fmt.Errorf("--warmup: %d is negative", o.settings.Warmup))
+	}
+	for flag, d := range map[string]time.Duration{"window": o.settings.Window, "think": o.settings.Think} {
+		if d < 0 {
+			note(fmt.Errorf("--%s: %v is negative", flag, d))
+		}
+	}
+	if c.IsSet("window") && o.settings.Window <= 0 {
+		note(errors.New("--window: need a positive duration, e.g. 1s"))
+	}
+	if o.budget <= 0 {
+		note(fmt.Errorf("--budget: %v, need a positive duration", o.budget))
+	}
+	connections := 1
+	if len(levels) > 0 {
+		connections = levels[len(levels)-1]
+	}
+	o.target, err = newTarget(c, c.App.ErrWriter, connections)
+	note(err)
+	if err := errors.Join(errs...); err != nil {
+		return o, usage(err)
+	}
+	return o, nil
+}
+
+// sweepLevels returns the levels asked for, or the default ones.
+func sweepLevels(c *cli.Context, embedded bool) ([]int, error) {
+	switch highest := c.Int("max-concurrency"); {
+	case c.IsSet("levels"):
+		return sweep.ParseLevels(c.String("levels"))
+	case embedded && !c.IsSet("max-concurrency"):
+		return sweep.ParseLevels(embeddedLevels)
+	case highest < 1:
+		return nil, fmt.Errorf("--max-concurrency: %d, need at least 1", highest)
+	default:
+		levels, err := sweep.ParseLevels(fmt.Sprintf("1:%d:x2", highest))
+		if err != nil {
+			return nil, fmt.Errorf("--max-concurrency: %d: too many", highest)
+		}
+		return levels, nil
+	}
+}
+
+// parseShare reads 0.05 or 5%.
+func parseShare(s string) (float64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || math.IsNaN(v) || v < 0 || v > 1 {
+		return 0, fmt.Errorf("--max-error-rate: %q is not a share such as 0.05 or 5%%", s)
+	}
+	return v, nil
+}

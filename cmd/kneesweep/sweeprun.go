@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"kneesweep/analysis"
+	"kneesweep/client"
+	"kneesweep/load"
+	"kneesweep/report"
+	"kneesweep/sweep"
+	"kneesweep/workload"
+)
+
+var errTokenBudget = errors.New("the token budget is used up")
+
+// runSweep measures and writes; what is said about the outcome is in the curve.
+func runSweep(c *cli.Context, o sweepOptions) error {
+	if o.target.embedded {
+		url, stop, err := startEmbedded(embeddedConfig(o.target.source.Seed))
+		if err != nil {
+			return failed(err)
+		}
+		defer stop()
+		o.target.config.URL = url
+	}
+	cl, err := client.New(o.target.config)
+	if err != nil {
+		return usage(err)
+	}
+	defer cl.Close()
+	if err := preflight(c, cl, o.target.source); err != nil {
+		return err
+	}
+	out, err := openOutput(o.out, o.target.config.Epoch)
+	if err != nil {
+		return failed(err)
+	}
+	run := o.newRun(cl.Endpoint())
+	journal, err := out.startJournal(run)
+	if err != nil {
+		return failed(err)
+	}
+	data, err := o.measure(c, cl, run, journal.take)
+	err = errors.Join(err, journal.close(data.Run.Status, data.Run.StopReason))
+	curve := analysis.Analyze(data)
+	if werr := errors.Join(err, out.write(curve)); werr != nil {
+		return failed(werr)
+	}
+	if err := printCurve(c, curve, o.json); err != nil {
+		return failed(err)
+	}
+	fmt.Fprintf(c.App.ErrWriter, "written to %s\n", out.dir)
+	return sweepExit(c.Context, curve)
+}
+
+// preflight sends one request, so that a wrong address, key or model costs one
+// request and not a sweep.
+func preflight(c *cli.Context, cl *client.Client, source workload.Source) error {
+	p := source.Prompt(workload.Key{Warmup: true, Seq: -1})
+	s := cl.Send(c.Context, p)
+	if code, ok := interruptCode(c.Context); ok {
+		return exitError{code, errors.New("interrupted before the first measurement")}
+	}
+	if !s.Failed() {
+		return nil
+	}
+	text := fmt.Sprintf("preflight: one request to %s failed (%s)", cl.Endpoint(), s.Cause)
+	if s.Error != "" {
+		text += ": " + s.Error
+	}
+	return failed(fmt.Errorf("%s\n%s", text, hint(&s)))
+}
+
+// hint names what to change after a failed preflight.
+func hint(s *load.Sample) string {
+	switch {
+	case s.Cause == load.CauseConnect || s.Cause == load.CauseTLS:
+		return "nothing was measured; check --url, and that the server is up"
+	case s.Status == 401 || s.Status == 403:
+		return "nothing was measured; check the key (--api-key-env)"
+	case s.Status == 404:
+		return "nothing was measured; check the path in --url and the name in --model"
+	case s.Status == 400 || s.Status == 422:
+		return "nothing was measured; if the server refuses a field, leave it out with --omit-field (stream_options, for example)"
+	case s.Status == 429:
+		return "nothing was measured; the endpoint is throttling already"
+	}
+	return "nothing was measured; kneesweep ping shows one request in detail"
+}
+
+// newRun is the account of where the figures come from.
+func (o *sweepOptions) newRun(endpoint string) load.Run {
+	src := o.target.source
+	run := load.Run{
+		ID: newRunID(o.target.config.Epoch), Started: o.target.config.Epoch.Round(0), Tool: "kneesweep " + version(),
+		Target: endpoint, Model: o.target.config.Model, Label: o.label, Seed: src.Seed, DatasetHash: src.Hash(),
+		Request: load.RequestShape{
+			InputTokensAsked: src.InputTokens, OutputTokensAsked: src.OutputTokens,
+			Stream: !o.target.config.NoStream, Dialect: "chat",
+			Cache: "every prompt starts differently", Source: "synthetic words",
+		},
+		Settings: o.settings,
+	}
+	if o.target.embedded {
+		run.Target = "embedded simulated endpoint"
+		run.Truth = embeddedTruth(src.Seed, src.InputTokens, src.OutputTokens)
+	}
+	return run
+}
+
+// measure runs the sweep under its budgets.
+func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, journal sweep.Sink) (analysis.Data, error) {
+	ctx, cancel := context.WithCancelCause(c.Context)
+	defer cancel(nil)
+	overTime := fmt.Errorf("the time budget of %v is used up", o.budget)
+	timer := time.AfterFunc(o.budget, func() { cancel(overTime) })
+	defer timer.Stop()
+	tokens := 0
+	count := func(e sweep.Event) {
+		if e.Sample == nil {
+			return
+		}
+		if tokens += e.Sample.OutputTokens + e.Sample.PromptTokens.V; tokens > o.tokenBudget {
+			cancel(errTokenBudget)
+		}
+	}
+	health := sweep.NewHealth()
+	defer health.Close()
+	var mem sweep.Memory
+	p := newProgress(c.App.ErrWriter, o)
+	local, err := sweep.NewLocal(sweep.Config{
+		Sender: cl, Source: o.target.source, Sink: sweep.Tee(journal, mem.Take, count, p.take),
+		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
+		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.source.Seed, Health: health,
+	})
+	if err != nil {
+		return analysis.Data{Run: run}, err
+	}
+	stopProgress := p.start(local.Status)
+	outcome, err := sweep.Run(ctx, local, o.grid)
+	local.Close()
+	stopProgress()
+	run.Status, run.StopReason = outcome.Status, outcome.Reason
+	if cause := context.Cause(ctx); cause != nil && outcome.Status == load.StatusInterrupted {
+		run.StopReason = cause.Error()
+		if !errors.As(cause, new(interrupted)) {
+			run.Status = load.StatusStopped
+		}
+	}
+	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples}, err
+}
+
+func printCurve(c *cli.Context, curve analysis.Curve, asJSON bool) error {
+	if asJSON {
+		return report.CurveJSON(c.App.Writer, curve)
+	}
+	return report.Table(c.App.Writer, curve)
+}
+
+// sweepExit maps the outcome to the exit code.
+func sweepExit(ctx context.Context, curve analysis.Curve) error {
+	if code, ok := interruptCode(ctx); ok {
+		return exitError{code, nil}
+	}
+	valid := 0
+	for i := range curve.Steps {
+		if curve.Steps[i].Valid {
+			valid++
+		}
+	}
+	switch {
+	case valid == 0:
+		return exitError{exitNoCurve, errors.New("no level could be measured; the causes are in the table")}
+	case valid < 4 && curve.Run.Status == load.StatusStopped:
+		return exitError{exitNoCurve, fmt.Errorf("stopped with %d valid levels: %s", valid, curve.Run.StopReason)}
+	}
+	return nil
+}

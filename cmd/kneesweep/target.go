@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"kneesweep/client"
+	"kneesweep/workload"
+)
+
+const defaultTokens = 128 // asked and answered, when nothing else is said
+
+// targetFlags say what is asked, of whom: shared by sweep and ping.
+func targetFlags() []cli.Flag {
+	const target, shape = "Target:", "Request shape:"
+	return []cli.Flag{
+		&cli.StringFlag{Category: target, Name: "url", EnvVars: []string{"OPENAI_BASE_URL"}, Usage: "base `ADDRESS` of the endpoint, e.g. http://host:8000/v1; without it the embedded simulated endpoint is used"},
+		&cli.StringFlag{Category: target, Name: "model", Usage: "model `NAME`"},
+		&cli.StringFlag{Category: target, Name: "api-key-env", Value: "OPENAI_API_KEY", Usage: "`NAME` of the environment variable that holds the key"},
+		&cli.StringFlag{Category: target, Name: "api-key", Usage: "the `KEY` itself (others can see it in the list of processes)"},
+		&cli.StringSliceFlag{Category: target, Name: "header", Usage: "send a header, `'K: V'` (repeatable)"},
+		&cli.BoolFlag{Category: target, Name: "no-stream", Usage: "ask for whole answers instead of streams"},
+		&cli.StringSliceFlag{Category: target, Name: "omit-field", Usage: "leave `NAME` out of the request body (repeatable)"},
+		&cli.StringFlag{Category: target, Name: "max-tokens-field", Value: client.DefaultMaxTokensField, Usage: "`NAME` of the field that limits the answer"},
+		&cli.BoolFlag{Category: target, Name: "ignore-eos", Usage: "ask the server to generate up to the limit"},
+		&cli.BoolFlag{Category: target, Name: "new-connection", Usage: "open a new connection for each request"},
+		&cli.IntFlag{Category: target, Name: "retries", Usage: "attempts after a failed one; latency runs from the first"},
+		&cli.DurationFlag{Category: target, Name: "timeout-connect", Value: client.DefaultTimeoutConnect, Usage: "limit on dialling and TLS"},
+		&cli.DurationFlag{Category: target, Name: "timeout-first-token", Value: client.DefaultTimeoutFirstToken, Usage: "limit on the wait for the first token"},
+		&cli.DurationFlag{Category: target, Name: "timeout-idle", Value: client.DefaultTimeoutIdle, Usage: "limit on silence after the first token"},
+		&cli.IntFlag{Category: shape, Name: "input-tokens", DefaultText: "128", Usage: "prompt length in `TOKENS` (random common words)"},
+		&cli.IntFlag{Category: shape, Name: "output-tokens", DefaultText: "128; 40 on the embedded endpoint", Usage: "longest answer in `TOKENS`"},
+		&cli.Uint64Flag{Category: shape, Name: "seed", Value: 1, Usage: "seed of everything random"},
+	}
+}
+
+// target is the endpoint of a command: a real one, or the embedded simulation.
+type target struct {
+	config   client.Config
+	source   workload.Synthetic
+	embedded bool
+}
+
+// newTarget reads the flags. Connections is the size of the pool.
+func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error) {
+	t := target{embedded: c.String("url") == ""}
+	t.source = workload.Synthetic{InputTokens: defaultTokens, OutputTokens: defaultTokens, Seed: c.Uint64("seed")}
+	if t.embedded {
+		t.source.OutputTokens = embeddedOutput
+	}
+	if c.IsSet("input-tokens") {
+		t.source.InputTokens = c.Int("input-tokens")
+	}
+	if c.IsSet("output-tokens") {
+		t.source.OutputTokens = c.Int("output-tokens")
+	}
+	headers, headerErr := parseHeaders(c.StringSlice("header"))
+	key, keyErr := apiKey(c, stderr)
+	t.config = client.Config{
+		URL: c.String("url"), Model: c.String("model"), APIKey: key, Headers: headers,
+		NoStream: c.Bool("no-stream"), OmitFields: c.StringSlice("omit-field"),
+		MaxTokensField: c.String("max-tokens-field"), IgnoreEOS: c.Bool("ignore-eos"),
+		NewConnection: c.Bool("new-connection"), Retries: c.Int("retries"), Connections: connections,
+		TimeoutConnect: c.Duration("timeout-connect"), TimeoutFirstToken: c.Duration("timeout-first-token"),
+		TimeoutIdle: c.Duration("timeout-idle"), Seed: c.Uint64("seed"), Epoch: time.Now(),
+	}
+	errs := []error{t.source.Validate(), headerErr, keyErr}
+	if t.embedded {
+		t.config.URL, t.config.APIKey = "http://127.0.0.1", "" // the real address is known when it listens
+		t.config.Model = embeddedModel
+		if m := c.String("model"); m != "" && m != embeddedModel {
+			errs = append(errs, fmt.Errorf("--model: %q needs --url; the embedded endpoint serves %q", m, embeddedModel))
+		}
+	} else if t.config.Model == "" {
+		errs = append(errs, errors.New("--model: needed with --url"))
+	}
+	errs = append(errs, t.config.Validate())
+	if err := errors.Join(errs...); err != nil {
+		return t, usage(err)
+	}
+	return t, nil
+}
+
+// apiKey returns the key, which is never written anywhere.
+func apiKey(c *cli.Context, stderr io.Writer) (string, error) {
+	if key := c.String("api-key"); key != "" {
+		fmt.Fprintln(stderr, "hint: --api-key is visible to other users of this machine; --api-key-env is not")
+		return key, nil
+	}
+	name := c.String("api-key-env")
+	key := os.Getenv(name)
+	if key == "" && c.IsSet("api-key-env") {
+		return "", fmt.Errorf("--api-key-env: the environment variable %s is empty", name)
+	}
+	return key, nil
+}
+
+func parseHeaders(list []string) (http.Header, error) {
+	h := http.Header{}
+	for i, s := range list {
+		name, value, ok := strings.Cut(s, ":")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return nil, fmt.Errorf("--header: number %d is not 'Name: value'", i+1) // it may hold a secret: not shown
+		}
+		h.Add(name, strings.TrimSpace(value))
+	}
+	return h, nil
+}

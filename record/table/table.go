@@ -1,0 +1,177 @@
+// Package table reads throughput-against-concurrency tables in CSV, as people
+// keep them in spreadsheets.
+package table
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"kneesweep/analysis/stat"
+	"kneesweep/load"
+)
+
+// The columns, by name in the first row, in any order.
+const (
+	colConcurrency = "concurrency"
+	colThroughput  = "output_tokens_per_second"
+	colTTFT        = "ttft_ms"
+	colITL         = "itl_ms"
+)
+
+// level is the rows of one concurrency.
+type level struct {
+	windows   []float64
+	ttft, itl []float64 // seconds
+	failed    int
+}
+
+// Read reads a CSV with the columns concurrency and output_tokens_per_second,
+// and optionally ttft_ms and itl_ms; others are ignored. Rows of the same
+// concurrency are its windows. A throughput that is empty, NaN, Inf or 0 is a
+// failed measurement; a level of only such rows is a step that is not valid.
+// Errors name the line.
+func Read(r io.Reader) ([]load.Step, error) {
+	c := csv.NewReader(r)
+	c.TrimLeadingSpace = true
+	c.Comment = '#'
+	c.FieldsPerRecord = -1
+	columns, err := header(c)
+	if err != nil {
+		return nil, err
+	}
+	levels := map[int]*level{}
+	for {
+		row, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err // encoding/csv names the line
+		}
+		line, _ := c.FieldPos(0)
+		if err := add(levels, row, columns); err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+	if len(levels) == 0 {
+		return nil, errors.New("no rows below the column names")
+	}
+	return steps(levels), nil
+}
+
+// header finds the columns.
+func header(c *csv.Reader) (map[string]int, error) {
+	row, err := c.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("the file is empty")
+	}
+	if err != nil {
+		return nil, err
+	}
+	columns := map[string]int{}
+	for i, name := range row {
+		name = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))
+		if _, twice := columns[name]; twice && name != "" {
+			return nil, fmt.Errorf("line 1: column %q is there twice", name)
+		}
+		columns[name] = i
+	}
+	for _, name := range []string{colConcurrency, colThroughput} {
+		if _, ok := columns[name]; !ok {
+			return nil, fmt.Errorf("line 1: no column %q; a table needs %s,%s and may have %s,%s",
+				name, colConcurrency, colThroughput, colTTFT, colITL)
+		}
+	}
+	return columns, nil
+}
+
+func add(levels map[int]*level, row []string, columns map[string]int) error {
+	cell := func(name string) string {
+		i, ok := columns[name]
+		if !ok || i >= len(row) {
+			return ""
+		}
+		return strings.TrimSpace(row[i])
+	}
+	text := cell(colConcurrency)
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return fmt.Errorf("%s: %q is not a whole number of at least 1", colConcurrency, text)
+	}
+	l := levels[n]
+	if l == nil {
+		l = &level{}
+		levels[n] = l
+	}
+	x, ok, err := number(colThroughput, cell(colThroughput))
+	if err != nil {
+		return err
+	}
+	if ok {
+		l.windows = append(l.windows, x)
+	} else {
+		l.failed++
+	}
+	for name, list := range map[string]*[]float64{colTTFT: &l.ttft, colITL: &l.itl} {
+		ms, ok, err := number(name, cell(name))
+		if err != nil {
+			return err
+		}
+		if ok {
+			*list = append(*list, ms/1000)
+		}
+	}
+	return nil
+}
+
+// number reads a cell; ok is false when it is missing or a failure.
+func number(name, text string) (v float64, ok bool, err error) {
+	if text == "" {
+		return 0, false, nil
+	}
+	v, err = strconv.ParseFloat(text, 64)
+	if err != nil && !math.IsInf(v, 0) {
+		return 0, false, fmt.Errorf("%s: %q is not a number", name, text)
+	}
+	if v < 0 && !math.IsInf(v, 0) {
+		return 0, false, fmt.Errorf("%s: %q is negative", name, text)
+	}
+	return v, v > 0 && !math.IsInf(v, 0), nil // NaN is not above 0
+}
+
+func steps(levels map[int]*level) []load.Step {
+	out := make([]load.Step, 0, len(levels))
+	for n, l := range levels {
+		s := load.Step{Concurrency: n, Valid: len(l.windows) > 0, Steady: true, Measurements: l.windows}
+		s.TTFT, s.ITL = middle(l.ttft), middle(l.itl)
+		if !s.Valid {
+			s.InvalidReason = "no tokens"
+		} else {
+			m := stat.Median(l.windows)
+			e := load.Estimate{Value: m, Lo: m, Hi: m}
+			if lo, hi, ok := stat.MedianInterval(l.windows, 0.95); ok {
+				e.Lo, e.Hi = lo, hi
+			}
+			s.Throughput = load.Some(e)
+		}
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b load.Step) int { return a.Concurrency - b.Concurrency })
+	return out
+}
+
+// middle is all that a table of summaries can say of a distribution: the median
+// of the figures given. What it cannot say is NaN.
+func middle(v []float64) load.Dist {
+	if len(v) == 0 {
+		return load.Dist{}
+	}
+	nan := math.NaN()
+	return load.Dist{P50: stat.Median(v), P90: nan, P95: nan, P99: nan, Mean: nan, Count: len(v)}
+}
