@@ -7,7 +7,7 @@ const (
 	peakLevels      = 3    // the same, when only the peak shows it
 	peakWindows     = 0.5  // share of windows that touch the peak
 	peakTime        = 0.05 // share of time at the peak
-	excursionsShare = 0.01 // time above the ceiling that stamps out of order explain
+	excursionsShare = 0.01 // time above the ceiling that does not count
 )
 
 // admission returns K_admit, the number of sequences that the endpoint runs at
@@ -31,7 +31,7 @@ func admission(steps []load.Step) load.Opt[load.Estimate] {
 		}
 	}
 	for _, s := range seen {
-		ceiling := s.DecodeConcurrency.Peak
+		ceiling := settled(s.DecodeConcurrency)
 		if s.Concurrency > ceiling && holds(seen, ceiling) {
 			lo := 1
 			for _, t := range seen {
@@ -45,17 +45,28 @@ func admission(steps []load.Step) load.Opt[load.Estimate] {
 	return load.Opt[load.Estimate]{}
 }
 
+// settled is the peak of D without the excursions that stamps out of order make
+// when one stream ends and the next begins at once: the 90th percentile if D
+// is above it for less than 1 % of the time.
+func settled(d load.Concurrency) int {
+	if d.AboveP90 < excursionsShare {
+		return d.P90
+	}
+	return d.Peak
+}
+
 // holds reports whether the levels above a ceiling show it and none refutes it.
 func holds(steps []load.Step, ceiling int) bool {
 	var hard, touched int
 	for _, s := range steps {
 		d := s.DecodeConcurrency
+		peak := settled(d)
 		switch {
 		case s.Concurrency <= ceiling:
-		case d.P90 > ceiling || d.Peak > ceiling && d.PeakShare >= excursionsShare:
+		case peak > ceiling:
 			return false
-		case d.Peak != ceiling:
-		case d.P90 == d.Peak:
+		case peak < ceiling:
+		case d.P90 == ceiling:
 			hard++
 			touched++
 		case d.PeakInAll >= peakWindows && d.PeakShare >= peakTime:

@@ -138,7 +138,11 @@ func TestRunWarnings(t *testing.T) {
 }
 
 func concurrency(mode, p90, peak int, share, inAll float64) load.Concurrency {
-	return load.Concurrency{Mean: float64(mode), Mode: mode, P90: p90, Peak: peak, PeakShare: share, PeakInAll: inAll, OK: true}
+	c := load.Concurrency{Mean: float64(mode), Mode: mode, P90: p90, Peak: peak, PeakShare: share, PeakInAll: inAll, OK: true}
+	if peak > p90 {
+		c.AboveP90 = share
+	}
+	return c
 }
 
 func TestAdmission(t *testing.T) {

@@ -113,6 +113,9 @@ func (o *occupancy) concurrency() load.Concurrency {
 			c.P90, p90 = n, true
 		}
 	}
+	for n := c.P90 + 1; n < len(o.at); n++ {
+		c.AboveP90 += float64(o.at[n]) / float64(o.total)
+	}
 	c.PeakShare = float64(o.at[c.Peak]) / float64(o.total)
 	touched := 0
 	for _, p := range o.peaks {

@@ -13,11 +13,12 @@ import (
 	"time"
 )
 
-// The levels lie on both sides of the server's slots. The settings make the
-// sweep last a minute and a bit: seven levels, each on the way up and down.
+// The levels lie on both sides of the server's slots. Prompts are short, so that a
+// slot decodes most of the time. The sweep lasts a minute and a bit: seven levels,
+// each on the way up and down.
 var (
 	levels   = []int{1, 2, 4, 6, 8, 12, 16}
-	settings = []string{"--levels", "1,2,4,6,8,12,16", "--output-tokens", "100", "--window", "1s", "--measurements", "6"}
+	settings = []string{"--levels", "1,2,4,6,8,12,16", "--input-tokens", "32", "--output-tokens", "100", "--window", "1s", "--measurements", "6"}
 )
 
 // TestOllama measures a real server with the real command, as a user would.

@@ -81,6 +81,7 @@ type Concurrency struct {
 	P90       int
 	Peak      int
 	PeakShare float64 // share of time spent at the peak
+	AboveP90  float64 // share of time spent above P90
 	PeakInAll float64 // share of windows in which the peak was touched
 	OK        bool
 }

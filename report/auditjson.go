@@ -27,6 +27,7 @@ type concurrencyJSON struct {
 	Peak      load.Opt[int] `json:"peak"`
 	PeakShare number        `json:"peak_share"`
 	PeakInAll number        `json:"peak_windows_share"`
+	AboveP90  number        `json:"above_p90_share"`
 }
 
 func concurrencyOf(c load.Concurrency) concurrencyJSON {
@@ -35,14 +36,14 @@ func concurrencyOf(c load.Concurrency) concurrencyJSON {
 	}
 	return concurrencyJSON{
 		Mean: finite(c.Mean), Mode: load.Some(c.Mode), P90: load.Some(c.P90), Peak: load.Some(c.Peak),
-		PeakShare: finite(c.PeakShare), PeakInAll: finite(c.PeakInAll),
+		PeakShare: finite(c.PeakShare), PeakInAll: finite(c.PeakInAll), AboveP90: finite(c.AboveP90),
 	}
 }
 
 func (j concurrencyJSON) load() load.Concurrency {
 	return load.Concurrency{
 		Mean: j.Mean.V, Mode: j.Mode.V, P90: j.P90.V, Peak: j.Peak.V,
-		PeakShare: j.PeakShare.V, PeakInAll: j.PeakInAll.V, OK: j.Mean.OK && j.Mode.OK,
+		PeakShare: j.PeakShare.V, PeakInAll: j.PeakInAll.V, AboveP90: j.AboveP90.V, OK: j.Mean.OK && j.Mode.OK,
 	}
 }
 

@@ -28,7 +28,9 @@ type Config struct {
 	NoUsage        bool // never reports usage
 
 	// Noise is the coefficient of variation of the throughput of a window of
-	// length NoiseWindow: a lognormal speed factor is redrawn each NoiseWindow.
+	// length NoiseWindow: a lognormal speed factor is redrawn each NoiseWindow. A
+	// window laid across two draws averages them and varies less, by a factor of
+	// 0.71 (half and half) to 1; StepJitter adds to it.
 	Noise       float64
 	NoiseWindow time.Duration
 	StepJitter  float64       // coefficient of variation of single steps, on top

@@ -26,11 +26,7 @@ type noise struct {
 }
 
 func newNoise(cfg Config, start time.Time) *noise {
-	// A window laid anywhere over the grid of draws averages two of them with
-	// shares u and 1−u; E[u² + (1−u)²] = 2/3, so the factor itself must vary by
-	// √(3/2) more for the window's throughput to have the coefficient of
-	// variation that was asked for.
-	cv := cfg.Noise * math.Sqrt(1.5)
+	cv := cfg.Noise
 	return &noise{
 		cfg: cfg, start: start, window: -1,
 		sigma:  math.Sqrt(math.Log1p(cv * cv)),

@@ -62,6 +62,7 @@ type Local struct {
 	drained chan struct{} // the collector has ended
 	changed chan struct{} // buffered 1: a request ended, or a back-off began
 
+	chunks   atomic.Int64          // token-bearing chunks so far
 	inFlight atomic.Int64          // changed under mu, read without it by the collector
 	meter    atomic.Pointer[meter] // of the visit that is running now
 
@@ -128,7 +129,10 @@ func (l *Local) collect() {
 }
 
 // arrived counts a chunk in the visit that is running now, whichever sent it.
-func (l *Local) arrived(at time.Duration) { l.meter.Load().arrived(at) }
+func (l *Local) arrived(at time.Duration) {
+	l.chunks.Add(1)
+	l.meter.Load().arrived(at)
+}
 
 // now is the time since the epoch.
 func (l *Local) now() time.Duration { return time.Since(l.cfg.Epoch) }

@@ -107,11 +107,10 @@ func quantile(d []time.Duration, p float64) time.Duration {
 	return s[min(len(s)-1, int(p*float64(len(s))))]
 }
 
-// meter counts token-bearing chunks as they arrive, in total and per bin of the
-// measured span. arrived is called by every stream; the rest by the controller.
+// meter counts token-bearing chunks as they arrive, per bin of the measured
+// span. arrived is called by every stream; the rest by the controller.
 type meter struct {
-	total atomic.Int64
-	span  atomic.Pointer[binning]
+	span atomic.Pointer[binning]
 }
 
 // binning is a span cut into bins of equal width.
@@ -122,7 +121,6 @@ type binning struct {
 }
 
 func (m *meter) arrived(at time.Duration) {
-	m.total.Add(1)
 	b := m.span.Load()
 	if b == nil || at < b.from {
 		return

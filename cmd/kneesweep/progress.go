@@ -77,13 +77,9 @@ func (p *progress) line(began time.Duration, last, now sweep.Status) string {
 	if now.Warming {
 		phase = "warming up"
 	}
-	chunks := now.Chunks
-	if last.Visit == now.Visit {
-		chunks -= last.Chunks
-	}
 	rate := plots.Missing
 	if dt := (now.At - last.At).Seconds(); dt > 0 {
-		rate = plots.Number(float64(chunks) / dt)
+		rate = plots.Number(float64(now.Chunks-last.Chunks) / dt)
 	}
 	ttft := plots.Missing
 	if now.TTFT > 0 {

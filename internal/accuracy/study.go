@@ -29,7 +29,7 @@ type Setting struct {
 // Endpoint returns the simulated endpoint of a setting.
 func (s Setting) Endpoint(seed uint64) sim.Config {
 	return sim.Config{
-		Slots: s.Slots, StepBase: s.Step, OutputTokens: s.Output, StepJitter: 0.05,
+		Slots: s.Slots, StepBase: s.Step, OutputTokens: s.Output, StepJitter: 0.20,
 		Noise: s.Noise, NoiseWindow: s.Window, Drift: s.Drift, DriftOver: s.DriftOver, Seed: seed,
 	}
 }
