@@ -37,12 +37,6 @@ func (s *server) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return c, err
 }
 
-func (s *server) lastBody() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.bodies[len(s.bodies)-1]
-}
-
 // reply writes one answer; n counts requests from 0.
 type reply func(w *writer, n int)
 

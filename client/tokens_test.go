@@ -12,8 +12,7 @@ import (
 // checkTokens compares everything but the times.
 func checkTokens(t *testing.T, s load.Sample, w want) {
 	t.Helper()
-	last := load.Opt[time.Duration]{}
-	if last = s.LastToken(); last.OK {
+	if last := s.LastToken(); last.OK {
 		w.last = last.V - s.Sent
 	}
 	w.ttft, w.ttfc, w.e2e = s.TTFT().V, s.TTFC().V, s.E2E()

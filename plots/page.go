@@ -61,7 +61,7 @@ func (g *page) arrange(canvas *draw.Canvas) {
 	}
 	x := streamScale(g.levels)
 	x.from, x.to = canvas.Min.X+edge+left+8, canvas.Max.X-edge-right-8
-	marks := levelTicks(g.levels, x, func(s string) vg.Length { return ticks.Width(s) }, 9)
+	marks := levelTicks(g.levels, x, ticks.Width, 9)
 	for _, p := range g.panels {
 		p.x, p.xTicks = x, marks
 	}

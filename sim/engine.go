@@ -58,7 +58,7 @@ func (e *engine) loop() {
 		for {
 			// The shortest sleep lets everything that happens in this instant
 			// join the batch: in virtual time it makes admission deterministic.
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			n, prompt := e.admit(begin)
 			if n == 0 {
 				break

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"strings"
 
@@ -34,9 +35,29 @@ type Source interface {
 // differently, so that no prefix cache can answer, and warm-up prompts are
 // never measured ones.
 type Synthetic struct {
-	InputTokens  int // words per prompt; a tokenizer makes about as many tokens of them
+	InputTokens  int // prompt length aimed at
 	OutputTokens int // longest answer
+	Words        int // words per prompt; 0 = one per token, until Calibrate knows better
 	Seed         uint64
+}
+
+// Calibrate returns s with its number of words set so that prompts come close to
+// InputTokens on a server that counted got tokens in a prompt of s. What it
+// counts later is reported beside what was asked.
+func (s Synthetic) Calibrate(got int) Synthetic {
+	if got > 0 {
+		words := float64(s.words()) * float64(s.InputTokens) / float64(got)
+		s.Words = max(1, int(math.Round(words)))
+	}
+	return s
+}
+
+// words is the length of a prompt in words.
+func (s Synthetic) words() int {
+	if s.Words > 0 {
+		return s.Words
+	}
+	return s.InputTokens
 }
 
 // Validate reports every problem of the source.
@@ -55,8 +76,9 @@ func (s Synthetic) Validate() error {
 func (s Synthetic) Prompt(k Key) load.Prompt {
 	rng := rand.New(rand.NewPCG(s.Seed, k.hash()))
 	var b strings.Builder
-	b.Grow(6 * s.InputTokens)
-	for i := range s.InputTokens {
+	n := s.words()
+	b.Grow(6 * n)
+	for i := range n {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
@@ -100,6 +122,6 @@ industry figure street image phone data picture practice piece land product doct
 // Hash names the data set: two runs with the same hash ask the same prompts.
 func (s Synthetic) Hash() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "synthetic/v1 seed=%d words=%d output=%d\n%s", s.Seed, s.InputTokens, s.OutputTokens, strings.Join(words, " "))
+	fmt.Fprintf(h, "synthetic/v1 seed=%d words=%d output=%d\n%s", s.Seed, s.words(), s.OutputTokens, strings.Join(words, " "))
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:16])
 }

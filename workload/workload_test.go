@@ -34,6 +34,22 @@ func TestSyntheticIsAFunctionOfItsKey(t *testing.T) {
 	}
 }
 
+func TestCalibrateMeetsTheServersCount(t *testing.T) {
+	s := workload.Synthetic{InputTokens: 128, OutputTokens: 40, Seed: 7}
+	k := workload.Key{Concurrency: 1}
+	const perWord = 5
+	count := func(s workload.Synthetic) int { return perWord * len(strings.Fields(s.Prompt(k).Messages[0].Content)) }
+	if got := count(s.Calibrate(count(s))); got < 125 || got > 131 {
+		t.Errorf("after calibration the server counts %d tokens, want 128 to a word", got)
+	}
+	if got := s.Calibrate(0); got != s {
+		t.Errorf("without a count nothing may change, got %+v", got)
+	}
+	if s.Hash() == s.Calibrate(640).Hash() {
+		t.Error("a shorter prompt has the same hash")
+	}
+}
+
 func TestSyntheticNamesTheFlag(t *testing.T) {
 	err := workload.Synthetic{}.Validate()
 	if err == nil || !strings.Contains(err.Error(), "--input-tokens") || !strings.Contains(err.Error(), "--output-tokens") {

@@ -134,7 +134,7 @@ func (r *Reader) event(cut bool) Event {
 // last handles the end of the source: a line without line end counts, and an
 // event without its blank line too.
 func (r *Reader) last() (Event, error) {
-	if r.err != io.EOF {
+	if !errors.Is(r.err, io.EOF) {
 		return Event{}, r.err
 	}
 	if r.pos < r.end {

@@ -33,9 +33,11 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		return usage(err)
 	}
 	defer cl.Close()
-	if err := preflight(c, cl, o.target.source); err != nil {
+	first, err := preflight(c, cl, o.target.source)
+	if err != nil {
 		return err
 	}
+	o.target.source = o.target.source.Calibrate(first.PromptTokens.V)
 	out, err := openOutput(o.out, o.target.config.Epoch)
 	if err != nil {
 		return failed(err)
@@ -60,20 +62,20 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 
 // preflight sends one request, so that a wrong address, key or model costs one
 // request and not a sweep.
-func preflight(c *cli.Context, cl *client.Client, source workload.Source) error {
+func preflight(c *cli.Context, cl *client.Client, source workload.Source) (load.Sample, error) {
 	p := source.Prompt(workload.Key{Warmup: true, Seq: -1})
 	s := cl.Send(c.Context, p)
 	if code, ok := interruptCode(c.Context); ok {
-		return exitError{code, errors.New("interrupted before the first measurement")}
+		return s, exitError{code, errors.New("interrupted before the first measurement")}
 	}
 	if !s.Failed() {
-		return nil
+		return s, nil
 	}
 	text := fmt.Sprintf("preflight: one request to %s failed (%s)", cl.Endpoint(), s.Cause)
 	if s.Error != "" {
 		text += ": " + s.Error
 	}
-	return failed(fmt.Errorf("%s\n%s", text, hint(&s)))
+	return s, failed(fmt.Errorf("%s\n%s", text, hint(&s)))
 }
 
 // hint names what to change after a failed preflight.
