@@ -114,7 +114,8 @@ func (x *exchange) note() {
 func (x *exchange) count() {
 	e, s := &x.events, x.s
 	s.PromptTokens, s.CachedTokens, s.ReasoningTokens = e.tally.prompt, e.tally.cached, e.tally.reasoning
-	s.Text = string(e.text)
+	s.Text = x.c.mask.Mask(string(e.text))
+	s.Model, s.Fingerprint, s.FinishReason = x.c.shown(s.Model), x.c.shown(s.Fingerprint), x.c.shown(s.FinishReason)
 	n := e.tally.output(e.pieces)
 	if s.Failed() && !e.gapless && n.V < e.pieces {
 		n.OK = false // an early count of a stream that was cut later

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"kneesweep/client/sse"
@@ -93,11 +94,13 @@ func (x *exchange) fail(cause load.Cause, text string) {
 	x.s.Cause, x.s.Error = cause, x.c.shown(text)
 }
 
-// shown makes text fit to be stored: masked, valid UTF-8, on one line, and at most
+// shown makes text of the server fit to be stored and printed: masked, valid UTF-8,
+// on one line, without control characters (a terminal obeys them), and at most
 // 200 bytes. It is masked before it is cut, so that no part of a secret remains.
 func (c *Client) shown(text string) string {
 	text = c.mask.Mask(strings.ToValidUTF8(text, "\ufffd"))
 	text = strings.Join(strings.Fields(text), " ")
+	text = strings.Map(printable, text)
 	text = c.mask.Mask(text)
 	if len(text) <= maxErrorText {
 		return text
@@ -108,6 +111,14 @@ func (c *Client) shown(text string) string {
 		cut--
 	}
 	return text[:cut] + dots
+}
+
+// printable drops control characters.
+func printable(r rune) rune {
+	if unicode.IsControl(r) {
+		return -1
+	}
+	return r
 }
 
 // raised reports whether the value of an error field means an error.
