@@ -18,7 +18,7 @@ import (
 // each on the way up and down.
 var (
 	levels   = []int{1, 2, 4, 6, 8, 12, 16}
-	settings = []string{"--levels", "1,2,4,6,8,12,16", "--input-tokens", "8", "--output-tokens", "100", "--window", "1s", "--measurements", "6"}
+	settings = []string{"--levels", "1,2,4,6,8,12,16"}
 )
 
 // TestOllama measures a real server with the real command, as a user would.
