@@ -8,6 +8,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -75,7 +76,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every problem of the configuration at once.
+// maxDrift is the largest change of speed that is believed.
+const maxDrift = 1000
+
+// Validate reports every problem of the configuration at once, naming the flag of
+// the command.
 func (c Config) Validate() error {
 	var errs []error
 	bad := func(cond bool, format string, args ...any) {
@@ -83,23 +88,31 @@ func (c Config) Validate() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	bad(c.Slots < 1, "slots: %d, need at least 1", c.Slots)
-	bad(c.StepBase <= 0, "step: %v, need a positive duration", c.StepBase)
-	bad(c.StepPerSequence < 0, "step per sequence: %v is negative", c.StepPerSequence)
-	bad(c.Prefill < 0, "prefill: %v is negative", c.Prefill)
-	bad(c.KVTokens < 0, "KV tokens: %d is negative", c.KVTokens)
-	bad(c.OutputTokens < 0, "output tokens: %d is negative", c.OutputTokens)
-	bad(c.TokensPerChunk < 0, "tokens per chunk: %d is negative", c.TokensPerChunk)
-	bad(c.HiddenTokens < 0, "hidden tokens: %d is negative", c.HiddenTokens)
-	bad(c.Noise < 0 || c.Noise > 1, "noise: %g, need 0…1", c.Noise)
-	bad(c.StepJitter < 0 || c.StepJitter > 1, "step jitter: %g, need 0…1", c.StepJitter)
-	bad(c.Drift <= -1, "drift: %g, need more than -1", c.Drift)
-	bad(c.RateLimit < 0, "rate limit: %g is negative", c.RateLimit)
-	for name, p := range map[string]float64{
-		"reject": c.Faults.Reject, "stall first": c.Faults.StallFirst, "stall": c.Faults.Stall,
-		"truncate": c.Faults.Truncate, "stream error": c.Faults.StreamError,
+	bad(c.Slots < 1, "--slots: %d, need at least 1", c.Slots)
+	bad(c.StepBase <= 0, "--step: %v, need a positive duration", c.StepBase)
+	bad(c.StepPerSequence < 0, "--step-per-sequence: %v is negative", c.StepPerSequence)
+	bad(c.Prefill < 0, "--prefill: %v is negative", c.Prefill)
+	bad(c.KVTokens < 0, "--kv-tokens: %d is negative", c.KVTokens)
+	bad(c.Queue < 0, "--queue: %d is negative", c.Queue)
+	bad(c.OutputTokens < 0, "--output-tokens: %d is negative", c.OutputTokens)
+	bad(c.TokensPerChunk < 0, "--tokens-per-chunk: %d is negative", c.TokensPerChunk)
+	bad(c.HiddenTokens < 0, "--hidden-tokens: %d is negative", c.HiddenTokens)
+	bad(!(c.Noise >= 0 && c.Noise <= 1), "--noise: %g, need 0…1", c.Noise) // NaN too
+	bad(c.NoiseWindow < 0, "--noise-window: %v is negative", c.NoiseWindow)
+	bad(!(c.StepJitter >= 0 && c.StepJitter <= 1), "--jitter: %g, need 0…1", c.StepJitter)
+	bad(!(c.Drift > -1 && c.Drift <= maxDrift), "--drift: %g, need more than -1 and at most %d", c.Drift, maxDrift)
+	bad(c.DriftOver < 0, "--drift-over: %v is negative", c.DriftOver)
+	bad(!(c.RateLimit >= 0) || math.IsInf(c.RateLimit, 0), "--rate-limit: %g is not a rate", c.RateLimit)
+	bad(c.RateBurst < 0, "--rate-burst: %d is negative", c.RateBurst)
+	bad(c.RetryAfter < 0, "--retry-after: %v is negative", c.RetryAfter)
+	for _, f := range []struct {
+		flag  string
+		share float64
+	}{
+		{"--fault-reject", c.Faults.Reject}, {"--fault-stall-first", c.Faults.StallFirst}, {"--fault-stall", c.Faults.Stall},
+		{"--fault-truncate", c.Faults.Truncate}, {"--fault-stream-error", c.Faults.StreamError},
 	} {
-		bad(p < 0 || p > 1, "fault %s: %g, need a probability 0…1", name, p)
+		bad(!(f.share >= 0 && f.share <= 1), "%s: %g, need a probability 0…1", f.flag, f.share)
 	}
 	return errors.Join(errs...)
 }

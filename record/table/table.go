@@ -3,6 +3,7 @@
 package table
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -35,9 +36,15 @@ type level struct {
 // and optionally ttft_ms and itl_ms; others are ignored. Rows of the same
 // concurrency are its windows. A throughput that is empty, NaN, Inf or 0 is a
 // failed measurement; a level of only such rows is a step that is not valid.
+// Columns may also be separated by semicolons or tabs, as spreadsheets write them.
 // Errors name the line.
 func Read(r io.Reader) ([]load.Step, error) {
-	c := csv.NewReader(r)
+	br := bufio.NewReader(r)
+	if bom, _ := br.Peek(3); string(bom) == "\ufeff" {
+		_, _ = br.Discard(3)
+	}
+	c := csv.NewReader(br)
+	c.Comma = separator(br)
 	c.TrimLeadingSpace = true
 	c.Comment = '#'
 	c.FieldsPerRecord = -1
@@ -65,6 +72,23 @@ func Read(r io.Reader) ([]load.Step, error) {
 	return steps(levels), nil
 }
 
+// separator is what separates the column names, the first line that is no comment.
+func separator(br *bufio.Reader) rune {
+	head, _ := br.Peek(br.Size())
+	for line := range strings.Lines(string(head)) {
+		if strings.TrimSpace(line) == "" || line[0] == '#' {
+			continue
+		}
+		for _, s := range ",;\t" {
+			if strings.ContainsRune(line, s) {
+				return s
+			}
+		}
+		break
+	}
+	return ','
+}
+
 // header finds the columns.
 func header(c *csv.Reader) (map[string]int, error) {
 	row, err := c.Read()
@@ -76,7 +100,7 @@ func header(c *csv.Reader) (map[string]int, error) {
 	}
 	columns := map[string]int{}
 	for i, name := range row {
-		name = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))
+		name = strings.ToLower(strings.TrimSpace(name))
 		if _, twice := columns[name]; twice && name != "" {
 			return nil, fmt.Errorf("line 1: column %q is there twice", name)
 		}
