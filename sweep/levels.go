@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-const (
-	maxConcurrency = 100_000
-	maxLevels      = 1000
-)
+// MaxConcurrency is the highest level that can be asked for.
+const MaxConcurrency = 100_000
+
+const maxLevels = 1000
 
 // ParseLevels reads a list of concurrency levels: numbers and ranges separated
 // by commas. "50:100:10" counts up by 10, "1:256:x2" multiplies by 2; both ends
@@ -21,6 +21,9 @@ func ParseLevels(s string) ([]int, error) {
 	var levels []int
 	for part := range strings.SplitSeq(s, ",") {
 		part = strings.TrimSpace(part)
+		if part == "" {
+			return nil, fmt.Errorf("--levels: %q has an empty item (examples: 1,2,4,8 or 50:100:10 or 1:256:x2)", s)
+		}
 		more, err := parseRange(part)
 		if err != nil {
 			return nil, fmt.Errorf("--levels: %q: %w (examples: 1,2,4,8 or 50:100:10 or 1:256:x2)", part, err)
@@ -57,7 +60,7 @@ func parseRange(part string) ([]int, error) {
 	}
 	if factor, ok := strings.CutPrefix(fields[2], "x"); ok {
 		f, err := strconv.ParseFloat(factor, 64)
-		if err != nil || math.IsNaN(f) || f <= 1 || f > maxConcurrency {
+		if err != nil || math.IsNaN(f) || f <= 1 || f > MaxConcurrency {
 			return nil, fmt.Errorf("the factor %q is not a number above 1", factor)
 		}
 		return multiply(from, to, f), nil
@@ -92,8 +95,8 @@ func parseLevel(s string) (int, error) {
 		return 0, fmt.Errorf("%q is not a whole number", s)
 	case n < 1:
 		return 0, fmt.Errorf("%d is not at least 1", n)
-	case n > maxConcurrency:
-		return 0, fmt.Errorf("%d is above the bound of %d streams", n, maxConcurrency)
+	case n > MaxConcurrency:
+		return 0, fmt.Errorf("%d is above the bound of %d streams", n, MaxConcurrency)
 	}
 	return n, nil
 }

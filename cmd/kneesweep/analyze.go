@@ -69,7 +69,7 @@ func analyzeTo(dir string, curve analysis.Curve) error {
 // writeCurvesJSON writes one document: the curve, or a list of several.
 func writeCurvesJSON(w io.Writer, curves []analysis.Curve) error {
 	if len(curves) == 1 {
-		return report.CurveJSON(w, curves[0])
+		return outputError(report.CurveJSON(w, curves[0]))
 	}
 	for i, c := range curves {
 		doc, err := report.MarshalCurve(c)
@@ -113,10 +113,7 @@ func plotCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := plotTo(out, format, curves); err != nil {
-				return failed(err)
-			}
-			return nil
+			return outputError(plotTo(out, format, curves))
 		},
 	}
 }

@@ -37,7 +37,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
-	refuse := func(_ *cli.Context, err error, _ bool) error { return usage(err) }
+	refuse := func(c *cli.Context, err error, _ bool) error { return usage(flagError(c, err)) }
 	app := &cli.App{
 		Name:           "kneesweep",
 		Usage:          "how many parallel streams should this LLM endpoint get, and how do we know?",
@@ -49,7 +49,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands:       []*cli.Command{sweepCommand(), pingCommand(), analyzeCommand(), plotCommand(), simCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("no such command: %q", c.Args().First())
+				return usagef("no such command: %q (there are sweep, ping, analyze, plot, sim)", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -82,10 +82,14 @@ func version() string {
 	return strings.TrimPrefix(info.Main.Version+" "+revision+dirty, " ")
 }
 
-// noArguments refuses positional arguments.
+// noArguments refuses positional arguments. Beside --header they may be the rest
+// of a value that lacks its quotes, and secret: then they are not shown.
 func noArguments(c *cli.Context) error {
-	if c.Args().Present() {
-		return usagef("%s takes no arguments, got %q", c.Command.Name, c.Args().First())
+	switch {
+	case !c.Args().Present():
+		return nil
+	case c.IsSet("header"):
+		return usagef("--header: %s takes no arguments, got %d; quote a value with spaces: --header 'Name: value'", c.Command.Name, c.NArg())
 	}
-	return nil
+	return usagef("%s takes no arguments, got %q", c.Command.Name, c.Args().First())
 }

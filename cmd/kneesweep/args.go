@@ -41,7 +41,11 @@ func permute(app *cli.App, args []string) ([]string, error) {
 			continue
 		}
 		if i+1 == len(rest) {
-			return nil, usagef("%s needs a value", a)
+			return nil, usagef("--%s needs a value", name)
+		}
+		next, _, _ := strings.Cut(strings.TrimLeft(rest[i+1], "-"), "=")
+		if _, known := takesValue[next]; known && strings.HasPrefix(rest[i+1], "--") {
+			return nil, usagef("--%s needs a value, but --%s follows", name, next)
 		}
 		i++
 		flags = append(flags, rest[i])

@@ -23,11 +23,11 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 	if c.Bool("json") {
 		e := json.NewEncoder(c.App.Writer)
 		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{
+		return outputError(e.Encode(map[string]any{
 			"levels": levels, "visits": len(plan), "windows": windows,
 			"requests_at_most": requests, "tokens_at_most": o.tokenBudget + highest*perRequest,
 			"seconds_at_most": o.budget.Seconds(), "cost_at_most": nil,
-		})
+		}))
 	}
 	_, err := fmt.Fprintf(c.App.Writer, `levels            %v
 visits            %d, with %d windows
@@ -38,5 +38,5 @@ cost at most      not known: no price was given
 nothing was sent
 `, levels, len(plan), windows, requests, o.target.source.InputTokens, o.target.source.OutputTokens,
 		o.tokenBudget+highest*perRequest, o.budget)
-	return err
+	return outputError(err)
 }

@@ -35,6 +35,14 @@ func (e exitError) Unwrap() error { return e.err }
 
 func failed(err error) error { return exitError{exitFailed, err} }
 
+// outputError is failed for an error of writing, and nil for none.
+func outputError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return failed(err)
+}
+
 func usage(err error) error { return exitError{exitUsage, err} }
 
 func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
@@ -42,7 +50,12 @@ func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, 
 // interrupted is the cause of a context that a signal ended.
 type interrupted struct{ signal os.Signal }
 
-func (i interrupted) Error() string { return "interrupted by " + i.signal.String() }
+func (i interrupted) Error() string {
+	if i.signal == syscall.SIGTERM {
+		return "SIGTERM"
+	}
+	return "SIGINT (Ctrl-C)"
+}
 
 func (i interrupted) code() int {
 	if i.signal == syscall.SIGTERM {

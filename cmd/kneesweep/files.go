@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -32,16 +33,13 @@ func readCurves(files []string, stderr io.Writer) ([]analysis.Curve, error) {
 // readCurve reads a journal, a curve.json, a CSV, or the folder of a run, which
 // it tells apart by their content.
 func readCurve(path string, stderr io.Writer) (analysis.Curve, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, curveFile)
+	path, err := runFile(path)
+	if err != nil {
+		return analysis.Curve{}, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		var perr *os.PathError
-		if errors.As(err, &perr) {
-			err = perr.Err
-		}
-		return analysis.Curve{}, err
+		return analysis.Curve{}, bare(err)
 	}
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 4096)
@@ -58,6 +56,10 @@ func readCurve(path string, stderr io.Writer) (analysis.Curve, error) {
 		return analysis.Analyze(analysis.Data{Run: content.Run, Visits: content.Visits, Samples: content.Samples}), nil
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n\ufeff"), []byte("{")):
 		return report.ReadCurve(r)
+	case bytes.IndexByte(head, 0) >= 0:
+		return analysis.Curve{}, errors.New("not text (or in UTF-16: save it as UTF-8); want a journal, a curve.json or a CSV")
+	case bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")):
+		return analysis.Curve{}, errors.New("a JSON list; want a journal, one curve.json or a CSV")
 	}
 	steps, err := table.Read(r)
 	if err != nil {
@@ -65,4 +67,33 @@ func readCurve(path string, stderr io.Writer) (analysis.Curve, error) {
 	}
 	run := load.Run{ID: filepath.Base(path), Tool: "kneesweep " + version(), Target: filepath.Base(path), Status: load.StatusComplete, Seed: 1}
 	return analysis.Build(run, steps), nil
+}
+
+// runFile finds what to read in the folder of a run: its curve, or the journal
+// when the run died before there was a curve. Other paths stay.
+func runFile(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", bare(err)
+	}
+	if !info.IsDir() {
+		return path, nil
+	}
+	for _, name := range []string{curveFile, journalFile} {
+		p := filepath.Join(path, name)
+		if _, err := os.Stat(p); err == nil {
+			return p, nil
+		}
+	}
+	return "", fmt.Errorf("a folder without %s and %s", curveFile, journalFile)
+}
+
+// bare strips the operation and the path from an error of the file system; the
+// path is said already.
+func bare(err error) error {
+	var perr *fs.PathError
+	if errors.As(err, &perr) {
+		return perr.Err
+	}
+	return err
 }

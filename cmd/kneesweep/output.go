@@ -35,6 +35,9 @@ func openOutput(dir string, now time.Time) (output, error) {
 	if dir == "" {
 		dir = now.Format("kneesweep-20060102-150405")
 	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return output{}, fmt.Errorf("--out: %s is a file; give a folder", dir)
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return output{}, fmt.Errorf("--out: %w", err)
 	}
@@ -54,7 +57,7 @@ func (o output) write(c analysis.Curve) error {
 		var b bytes.Buffer
 		err := render(&b)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(o.dir, name), b.Bytes(), 0o644)
+			err = writeWhole(filepath.Join(o.dir, name), b.Bytes())
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
@@ -70,6 +73,19 @@ func (o output) write(c analysis.Curve) error {
 	})
 	save(reportFile, func(b *bytes.Buffer) error { return report.Markdown(b, c, figureFile) })
 	return errors.Join(errs...)
+}
+
+// writeWhole writes a file that is there whole or not at all.
+func writeWhole(path string, b []byte) error {
+	part := path + ".part"
+	err := os.WriteFile(part, b, 0o644)
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		_ = os.Remove(part)
+	}
+	return err
 }
 
 // journalSink writes the journal of a running sweep.

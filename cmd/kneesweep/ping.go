@@ -83,9 +83,12 @@ func writePing(w io.Writer, endpoint string, s *load.Sample) error {
 			outcome += " – " + s.Error
 		}
 	}
-	connect := "reused"
-	if s.Dialled {
+	connect := plots.Missing
+	switch {
+	case s.Dialled:
 		connect = ms(s.Connect)
+	case s.Reused:
+		connect = "reused"
 	}
 	tpot := plots.Missing
 	if p := s.TPOT(); p.OK {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -84,8 +85,11 @@ func serveSim(c *cli.Context) error {
 		return failed(fmt.Errorf("--listen: %w", err))
 	}
 	truth := cfg.Truth(c.Int("input-tokens"), c.Int("output-tokens"))
-	fmt.Fprintf(c.App.Writer, "http://%s/v1 model %s truth: knee %.4g, admission limit %.4g (at %d input and %d output tokens)\n",
+	_, err = fmt.Fprintf(c.App.Writer, "http://%s/v1 model %s truth: knee %.4g, admission limit %.4g (at %d input and %d output tokens)\n",
 		l.Addr(), cfg.Model, truth.Knee, truth.AdmissionLimit, c.Int("input-tokens"), c.Int("output-tokens"))
+	if err != nil {
+		return failed(errors.Join(err, l.Close()))
+	}
 	stop := e.Serve(l)
 	<-c.Context.Done()
 	stop()

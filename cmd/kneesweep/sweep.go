@@ -90,25 +90,7 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	if embedded && !c.IsSet("window") {
 		o.settings.Window = embeddedWindow
 	}
-	for flag, v := range map[string]int{"measurements": o.settings.Measurements, "passes": o.settings.Passes, "token-budget": o.tokenBudget} {
-		if v < 1 {
-			note(fmt.Errorf("--%s: %d, need at least 1", flag, v))
-		}
-	}
-	if o.settings.Warmup < 0 {
-		note(fmt.Errorf("--warmup: %d is negative", o.settings.Warmup))
-	}
-	for flag, d := range map[string]time.Duration{"window": o.settings.Window, "think": o.settings.Think} {
-		if d < 0 {
-			note(fmt.Errorf("--%s: %v is negative", flag, d))
-		}
-	}
-	if c.IsSet("window") && o.settings.Window <= 0 {
-		note(errors.New("--window: need a positive duration, e.g. 1s"))
-	}
-	if o.budget <= 0 {
-		note(fmt.Errorf("--budget: %v, need a positive duration", o.budget))
-	}
+	note(o.checkNumbers(c))
 	connections := 1
 	if len(levels) > 0 {
 		connections = levels[len(levels)-1]
@@ -121,6 +103,31 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	return o, nil
 }
 
+// The largest counts that make sense; more would only use up memory.
+const (
+	maxWindows = 100_000
+	maxPasses  = 1000
+)
+
+// checkNumbers reports every count and duration that cannot be.
+func (o *sweepOptions) checkNumbers(c *cli.Context) error {
+	var errs []error
+	bad := func(cond bool, format string, args ...any) {
+		if cond {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	s := o.settings
+	bad(s.Measurements < 1 || s.Measurements > maxWindows, "--measurements: %d, need 1 to %d", s.Measurements, maxWindows)
+	bad(s.Passes < 1 || s.Passes > maxPasses, "--passes: %d, need 1 to %d", s.Passes, maxPasses)
+	bad(o.tokenBudget < 1, "--token-budget: %d, need at least 1", o.tokenBudget)
+	bad(s.Warmup < 0, "--warmup: %d is negative", s.Warmup)
+	bad(s.Think < 0, "--think: %v is negative", s.Think)
+	bad(c.IsSet("window") && s.Window <= 0, "--window: %v, need a positive duration such as 1s", s.Window)
+	bad(o.budget <= 0, "--budget: %v, need a positive duration such as 15m", o.budget)
+	return errors.Join(errs...)
+}
+
 // sweepLevels returns the levels asked for, or the default ones.
 func sweepLevels(c *cli.Context, embedded bool) ([]int, error) {
 	switch highest := c.Int("max-concurrency"); {
@@ -128,14 +135,10 @@ func sweepLevels(c *cli.Context, embedded bool) ([]int, error) {
 		return sweep.ParseLevels(c.String("levels"))
 	case embedded && !c.IsSet("max-concurrency"):
 		return sweep.ParseLevels(embeddedLevels)
-	case highest < 1:
-		return nil, fmt.Errorf("--max-concurrency: %d, need at least 1", highest)
+	case highest < 1 || highest > sweep.MaxConcurrency:
+		return nil, fmt.Errorf("--max-concurrency: %d, need 1 to %d", highest, sweep.MaxConcurrency)
 	default:
-		levels, err := sweep.ParseLevels(fmt.Sprintf("1:%d:x2", highest))
-		if err != nil {
-			return nil, fmt.Errorf("--max-concurrency: %d: too many", highest)
-		}
-		return levels, nil
+		return sweep.ParseLevels(fmt.Sprintf("1:%d:x2", highest))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -50,14 +51,16 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	data, err := o.measure(c, cl, run, journal.take)
 	err = errors.Join(err, journal.close(data.Run.Status, data.Run.StopReason))
 	curve := analysis.Analyze(data)
-	if werr := errors.Join(err, out.write(curve)); werr != nil {
-		return failed(werr)
+	// What cannot be kept can still be shown.
+	werr := errors.Join(err, out.write(curve))
+	perr := printCurve(c, curve, o.json)
+	if werr == nil {
+		fmt.Fprintf(c.App.ErrWriter, "written to %s\n", out.dir)
 	}
-	if err := printCurve(c, curve, o.json); err != nil {
+	if err := errors.Join(werr, perr); err != nil {
 		return failed(err)
 	}
-	fmt.Fprintf(c.App.ErrWriter, "written to %s\n", out.dir)
-	return sweepExit(c.Context, curve)
+	return sweepExit(c.Context, data.Visits, curve)
 }
 
 // preflight sends one request, so that a wrong address, key or model costs one
@@ -165,7 +168,7 @@ func printCurve(c *cli.Context, curve analysis.Curve, asJSON bool) error {
 }
 
 // sweepExit maps the outcome to the exit code.
-func sweepExit(ctx context.Context, curve analysis.Curve) error {
+func sweepExit(ctx context.Context, visits []load.Visit, curve analysis.Curve) error {
 	if code, ok := interruptCode(ctx); ok {
 		return exitError{code, nil}
 	}
@@ -178,8 +181,13 @@ func sweepExit(ctx context.Context, curve analysis.Curve) error {
 	switch {
 	case valid == 0:
 		return exitError{exitNoCurve, errors.New("no level could be measured; the causes are in the table")}
-	case valid < 4 && curve.Run.Status == load.StatusStopped:
+	case valid < 4 && curve.Run.Status == load.StatusStopped && slices.ContainsFunc(visits, refused):
 		return exitError{exitNoCurve, fmt.Errorf("stopped with %d valid levels: %s", valid, curve.Run.StopReason)}
 	}
 	return nil
+}
+
+// refused reports whether the endpoint's failures ended a visit.
+func refused(v load.Visit) bool {
+	return v.Ended == load.EndedFailing || v.Ended == load.EndedThrottled
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -79,14 +80,31 @@ func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error
 			errs = append(errs, fmt.Errorf("--model: %q needs --url; the embedded endpoint serves %q", m, embeddedModel))
 		}
 	} else if t.config.Model == "" {
-		errs = append(errs, errors.New("--model: needed with --url"))
+		errs = append(errs, fmt.Errorf("--model: needed with %s", urlSource(c)))
 	}
-	errs = append(errs, t.config.Validate())
+	if err := t.config.Validate(); err != nil {
+		if source := urlSource(c); source != "--url" {
+			err = fmt.Errorf("%w (the address comes from %s)", err, source)
+		}
+		errs = append(errs, err)
+	}
 	if err := errors.Join(errs...); err != nil {
 		return t, usage(err)
 	}
 	return t, nil
 }
+
+// urlSource says where the address was given. A flag on the command line wins
+// over the environment.
+func urlSource(c *cli.Context) string {
+	if env := os.Getenv("OPENAI_BASE_URL"); env != "" && env == c.String("url") {
+		return "OPENAI_BASE_URL"
+	}
+	return "--url"
+}
+
+// conventional is how names of environment variables look.
+var conventional = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 
 // apiKey returns the key, which is never written anywhere.
 func apiKey(c *cli.Context, stderr io.Writer) (string, error) {
@@ -96,10 +114,13 @@ func apiKey(c *cli.Context, stderr io.Writer) (string, error) {
 	}
 	name := c.String("api-key-env")
 	key := os.Getenv(name)
-	if key == "" && c.IsSet("api-key-env") {
-		return "", fmt.Errorf("--api-key-env: the environment variable %s is empty", name)
+	switch {
+	case key != "" || !c.IsSet("api-key-env"):
+		return key, nil
+	case !conventional.MatchString(name): // perhaps the key itself: not shown
+		return "", errors.New("--api-key-env: there is no such environment variable; give the name of one, such as OPENAI_API_KEY, not the key")
 	}
-	return key, nil
+	return "", fmt.Errorf("--api-key-env: the environment variable %s is empty", name)
 }
 
 func parseHeaders(list []string) (http.Header, error) {

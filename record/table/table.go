@@ -45,7 +45,7 @@ func Read(r io.Reader) ([]load.Step, error) {
 	}
 	c := csv.NewReader(br)
 	c.Comma = separator(br)
-	c.TrimLeadingSpace = true
+	c.TrimLeadingSpace = c.Comma != '\t' // or it would swallow empty cells
 	c.Comment = '#'
 	c.FieldsPerRecord = -1
 	columns, err := header(c)
