@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	defaultMaxErrorRate = 0.05
-	inFlightFloor       = 0.95 // share of the expected in-flight below which a step is not valid
-	enoughForLittle     = 100  // completions, and 5 per stream
+	inFlightFloor   = 0.95 // share of the expected in-flight below which a step is not valid
+	enoughForLittle = 100  // completions, and 5 per stream
+	estimatedShare  = 0.01 // of tokens counted as chunks, above which the step is an estimate
 )
 
 // count fills in what was started, finished and failed. Started counts what was
@@ -65,9 +65,9 @@ func (d *levelData) audit(st *load.Step) {
 	})
 	st.DispatchDelay = dist(delay)
 	if st.Finished >= 5*d.n && st.Finished >= enoughForLittle {
-		x := st.Requests
 		r := residence / float64(st.Finished)
-		st.LittlesLaw = load.Some(x * r / float64(d.n))
+		z := d.run.Settings.Think.Seconds() // a stream in its pause is in the loop, too
+		st.LittlesLaw = load.Some(st.Requests * (r + z) / float64(d.n))
 	}
 	for i := range d.stays {
 		c := d.stays[i].Client
@@ -93,9 +93,6 @@ func (d *levelData) auditTokens(st *load.Step) {
 	st.TokenSource = a.source()
 	if a.tokens > 0 {
 		st.ScaledShare = a.scaled / a.tokens
-		if st.ScaledShare > 0 && st.TokenSource == load.SourceServer {
-			st.TokenSource = load.SourceServerScaled
-		}
 	}
 	ratio := func(num, den float64) load.Opt[float64] {
 		if den <= 0 {
@@ -117,21 +114,23 @@ type tokenAccount struct {
 	prompt, prompts           float64
 	cached, promptCache       float64
 	cacheTold                 bool
-	tokens, scaled            float64 // credited inside the spans
-	fromServer, fromEstimates int
+	tokens, scaled, estimated float64 // credited inside the spans
 }
 
 func (a *tokenAccount) add(s *load.Sample, span load.Span, m *tokenModel, st *load.Step) {
 	c := m.of(s)
-	inside := c.spread * overlap(c.over, span)
+	inside := (c.visible + c.hidden) * overlap(c.over, span)
 	for i := range s.Chunks {
 		if span.Holds(s.Chunks[i].At) {
 			inside += c.tokensOf(s.Chunks[i])
 		}
 	}
 	a.tokens += inside
-	if c.scaled {
+	switch c.basis {
+	case fromRatio:
 		a.scaled += inside
+	case fromChunks:
+		a.estimated += inside
 	}
 	if s.Failed() || !span.Holds(s.End) {
 		return
@@ -148,11 +147,6 @@ func (a *tokenAccount) add(s *load.Sample, span load.Span, m *tokenModel, st *lo
 			a.promptCache += float64(s.PromptTokens.V)
 		}
 	}
-	if s.TokenSource == load.SourceServer {
-		a.fromServer++
-	} else {
-		a.fromEstimates++
-	}
 	if s.Model != "" {
 		st.Models[s.Model]++
 	}
@@ -161,13 +155,15 @@ func (a *tokenAccount) add(s *load.Sample, span load.Span, m *tokenModel, st *lo
 	}
 }
 
-// source is the least trusted source that more than 1 % of the answers used.
+// source is the least trusted source of the tokens; estimates count from 1 %.
 func (a *tokenAccount) source() load.TokenSource {
 	switch {
-	case a.fromServer+a.fromEstimates == 0:
+	case a.tokens <= 0:
 		return ""
-	case 100*a.fromEstimates > a.fromServer:
+	case a.estimated > estimatedShare*a.tokens:
 		return load.SourceEstimated
+	case a.scaled > 0:
+		return load.SourceServerScaled
 	}
 	return load.SourceServer
 }
@@ -185,9 +181,6 @@ func (d *levelData) judge(st *load.Step) {
 		}
 	}
 	limit := d.run.Settings.MaxErrorRate
-	if limit == 0 {
-		limit = defaultMaxErrorRate
-	}
 	if st.ErrorRate.OK && st.ErrorRate.V > limit {
 		why = append(why, fmt.Sprintf("error rate %.1f %% over the limit of %.1f %% (%s)",
 			100*st.ErrorRate.V, 100*limit, failures(st.Failures)))

@@ -21,7 +21,11 @@ func (d *levelData) concurrency(st *load.Step) {
 		for _, m := range s.samples {
 			inFlight = append(inFlight, load.Span{From: m.Sent, To: m.End})
 			if n := len(m.Chunks); n > 1 {
-				decoding = append(decoding, load.Span{From: m.Chunks[0].At, To: m.Chunks[n-1].At})
+				last := m.Chunks[n-1].At
+				if m.Cause == load.CauseCanceled { // its last token was still to come
+					last = m.End
+				}
+				decoding = append(decoding, load.Span{From: m.Chunks[0].At, To: last})
 			}
 		}
 		flight.add(inFlight, s.Windows)

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"kneesweep/analysis/stat"
@@ -96,23 +97,26 @@ func (x *weighted) add(v, w float64) {
 	x.w = append(x.w, w)
 }
 
-// dist summarises by weight: the p-quantile is the smallest value up to which a
-// share p of the weight lies. With equal weights it is that of the values.
+// dist summarises by weight, and counts tokens: the p-quantile is the smallest
+// value up to which a share p of the weight lies. With equal weights it is that
+// of the values.
 func (x *weighted) dist() load.Dist {
+	total, sum := 0.0, 0.0
+	for i := range x.v {
+		total += x.w[i]
+		sum += x.v[i] * x.w[i]
+	}
 	if !x.uneven {
-		return dist(x.v)
+		d := dist(x.v)
+		d.Count = int(math.Round(total))
+		return d
 	}
 	order := make([]int, len(x.v))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x.v[a], x.v[b]) })
-	total, sum := 0.0, 0.0
-	for i := range x.v {
-		total += x.w[i]
-		sum += x.v[i] * x.w[i]
-	}
-	d := load.Dist{Mean: sum / total, Count: len(x.v)}
+	d := load.Dist{Mean: sum / total, Count: int(math.Round(total))}
 	for _, q := range []struct {
 		p   float64
 		out *float64

@@ -13,20 +13,23 @@ type tokenModel struct {
 	perChunk  load.Opt[float64] // Σn/Σm of the finished requests with server usage
 	hidden    float64           // mean hidden tokens of a finished request
 	hiddenFor float64           // mean TTFT of those, s
-	rate      load.Opt[float64] // tokens/s of a finished request without chunks
+	rate      load.Opt[float64] // visible tokens/s of a finished request without chunks
+
+	hiddenRate float64 // hidden tokens/s of the same
 }
 
 func newTokenModel(d *levelData) tokenModel {
 	var m tokenModel
 	n, chunks := 0, 0
 	hidden, hiddenFor, finished := 0, 0.0, 0
-	whole, wholeFor := 0, 0.0
+	whole, wholeHidden, wholeFor := 0, 0, 0.0
 	d.each(func(s *load.Sample, span load.Span) {
 		if s.Failed() || s.End >= span.To || s.TokenSource != load.SourceServer {
 			return
 		}
 		if len(s.Chunks) == 0 {
-			whole += s.OutputTokens
+			whole += s.Streamed()
+			wholeHidden += s.HiddenTokens
 			wholeFor += s.E2E().Seconds()
 			return
 		}
@@ -45,19 +48,29 @@ func newTokenModel(d *levelData) tokenModel {
 	}
 	if wholeFor > 0 {
 		m.rate = load.Some(float64(whole) / wholeFor)
+		m.hiddenRate = float64(wholeHidden) / wholeFor
 	}
 	return m
 }
 
-// credit is the tokens of one sample: the weight of each chunk, and an amount
+// basis says what a credit rests on.
+type basis uint8
+
+const (
+	fromServer basis = iota // the server's count of this request
+	fromRatio               // the step's ratios
+	fromChunks              // chunks counted, for want of anything better
+)
+
+// credit is the tokens of one sample: the weight of each chunk, and amounts
 // spread evenly over a span.
 type credit struct {
-	none   bool    // the request failed: nothing counts
-	weight float64 // tokens per chunk; 0 = every chunk knows its own
-	spread float64 // tokens spread over over
-	over   load.Span
-	hidden bool // the spread tokens are hidden ones
-	scaled bool // counted with the step's ratios
+	none    bool    // the request failed: nothing counts
+	weight  float64 // tokens per chunk; 0 = every chunk knows its own
+	visible float64 // tokens spread over the span: of an answer in one piece,
+	hidden  float64 // and those that were never streamed
+	over    load.Span
+	basis   basis
 }
 
 // of returns the credit of a sample. Failed requests get none; those that we
@@ -76,15 +89,14 @@ func (m *tokenModel) of(s *load.Sample) credit {
 	case known:
 		c.weight = float64(s.Streamed()) / float64(len(s.Chunks))
 	case m.perChunk.OK:
-		c.weight, c.scaled = m.perChunk.V, true
+		c.weight, c.basis = m.perChunk.V, fromRatio
 	default:
-		c.weight = 1
+		c.weight, c.basis = 1, fromChunks
 	}
-	c.hidden = true
 	c.over = load.Span{From: s.Sent, To: s.Chunks[0].At}
-	c.spread = float64(s.HiddenTokens)
+	c.hidden = float64(s.HiddenTokens)
 	if !known && m.hidden > 0 {
-		c.spread = m.hidden
+		c.hidden = m.hidden
 	}
 	return c
 }
@@ -94,13 +106,17 @@ func (m *tokenModel) of(s *load.Sample) credit {
 func (m *tokenModel) unstreamed(s *load.Sample, known bool) credit {
 	c := credit{over: load.Span{From: s.Sent, To: s.End}}
 	switch {
-	case known || !s.Failed():
-		c.spread = float64(s.OutputTokens)
+	case !s.Failed():
+		c.hidden = float64(s.HiddenTokens)
+		c.visible = float64(s.Streamed())
+		if !known {
+			c.basis = fromChunks
+		}
 	case m.hidden > 0 && m.hiddenFor > 0:
-		share := min(1, s.E2E().Seconds()/m.hiddenFor)
-		c.spread, c.hidden, c.scaled = m.hidden*share, true, true
+		c.hidden, c.basis = m.hidden*min(1, s.E2E().Seconds()/m.hiddenFor), fromRatio
 	case m.rate.OK:
-		c.spread, c.scaled = m.rate.V*s.E2E().Seconds(), true
+		life := s.E2E().Seconds()
+		c.visible, c.hidden, c.basis = m.rate.V*life, m.hiddenRate*life, fromRatio
 	}
 	return c
 }

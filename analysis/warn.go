@@ -8,7 +8,8 @@ const (
 	cachedWarn      = 0.50
 	shortWarn       = 0.90
 	replayedWarn    = 0.01
-	fewestForP90    = 44 // samples that bound a p90 at 99 % confidence
+	answersWarn     = 0.01 // of the answers that carry a warning of their own
+	fewestForP90    = 44   // samples that bound a p90 at 99 % confidence
 	fewestWaves     = 3
 	mixedModelCount = 2
 )
@@ -28,8 +29,8 @@ func (d *levelData) warn(st *load.Step) {
 		add(load.WarnEstimatedTokens, "the server sent no usage: tokens are counted chunks")
 	}
 	if st.ScaledShare > scaledWarn {
-		add(load.WarnEstimatedTokens, "%.0f %% of the tokens belong to unfinished requests and are scaled by %.3g tokens per chunk",
-			100*st.ScaledShare, st.TokensPerChunk.V)
+		add(load.WarnEstimatedTokens, "%.0f %% of the tokens belong to requests without a count and are scaled by the rates of the others",
+			100*st.ScaledShare)
 	}
 	if st.HiddenShare.V > hiddenWarn {
 		add(load.WarnHiddenTokens, "%.0f %% of the tokens were billed but never streamed", 100*st.HiddenShare.V)
@@ -55,6 +56,7 @@ func (d *levelData) warn(st *load.Step) {
 	if float64(st.Replayed) > replayedWarn*float64(st.Started) {
 		add(load.WarnReplayed, "%d of %d requests were sent again on a new connection", st.Replayed, st.Started)
 	}
+	st.Warnings = append(st.Warnings, d.answersSay(st.Finished)...)
 	starved := 0
 	for i := range d.stays {
 		starved = max(starved, d.stays[i].Starved)
@@ -62,4 +64,30 @@ func (d *levelData) warn(st *load.Step) {
 	if starved > 0 {
 		add(load.WarnStarved, "%d streams had not finished one request when measuring began", starved)
 	}
+}
+
+// answersSay passes on what single answers warn of and the figures of the step
+// do not show, when more than a few of them do.
+func (d *levelData) answersSay(finished int) []load.Warning {
+	var out []load.Warning
+	for _, code := range []string{load.WarnBuffered, load.WarnNotStreamed, load.WarnMalformedFrames} {
+		n, first := 0, ""
+		d.each(func(s *load.Sample, span load.Span) {
+			if s.Failed() || !span.Holds(s.End) {
+				return
+			}
+			for _, w := range s.Warnings {
+				if w.Code == code {
+					if n++; n == 1 {
+						first = w.Text
+					}
+					break
+				}
+			}
+		})
+		if float64(n) > answersWarn*float64(finished) {
+			out = append(out, load.Warnf(code, "%d of %d answers; the first: %s", n, finished, first))
+		}
+	}
+	return out
 }

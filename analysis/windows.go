@@ -25,9 +25,7 @@ func (d *levelData) tally(s *stay) tally {
 		for i := range m.Chunks {
 			g.add(m.Chunks[i].At, c.tokensOf(m.Chunks[i]))
 		}
-		if c.spread > 0 {
-			g.spread(c.over, c.spread, c.hidden)
-		}
+		g.spread(c.over, c.visible, c.hidden)
 	}
 	return g.result()
 }
@@ -81,17 +79,18 @@ func (g *grid) add(t time.Duration, tokens float64) {
 }
 
 // spread credits tokens evenly over a span.
-func (g *grid) spread(over load.Span, tokens float64, hidden bool) {
+func (g *grid) spread(over load.Span, visible, hidden float64) {
+	tokens := visible + hidden
+	if tokens <= 0 {
+		return
+	}
 	for i, w := range g.windows {
 		share := overlap(over, w)
 		if share == 0 {
 			continue
 		}
-		if hidden {
-			g.hidden[i] += tokens * share
-		} else {
-			g.tokens[i] += tokens * share
-		}
+		g.tokens[i] += visible * share
+		g.hidden[i] += hidden * share
 		width := (w.To - w.From) / steadyBins
 		for b := range steadyBins {
 			bin := load.Span{From: w.From + time.Duration(b)*width, To: w.From + time.Duration(b+1)*width}
