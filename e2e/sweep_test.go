@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// The levels lie on both sides of the server's slots. Prompts are short, so that a
-// slot decodes most of the time. The sweep lasts a minute and a bit: seven levels,
+// The levels lie on both sides of the server's slots; the request shape is the
+// default one. The sweep lasts a minute and a half: seven levels,
 // each on the way up and down.
 var (
 	levels   = []int{1, 2, 4, 6, 8, 12, 16}

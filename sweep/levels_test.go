@@ -104,3 +104,5 @@ func TestGridStopsGoingUpAtAFailingLevel(t *testing.T) {
 		t.Errorf("all well: %v, %q", seen, stop)
 	}
 }
+
+func containsText(err error, part string) bool { return strings.Contains(err.Error(), part) }

@@ -23,7 +23,7 @@ import (
 // throughput of a level by the client's stamps is from that by the endpoint's
 // own log. It prints the table of docs/accuracy.md.
 func TestSocketBias(t *testing.T) {
-	const output, windows = 64, 10
+	const output, windows = 64, 20
 	window := 500 * time.Millisecond
 	cfg := sim.Config{Slots: 256, StepBase: 20 * time.Millisecond, OutputTokens: output, StepJitter: 0.2, Noise: 0.05, NoiseWindow: window, Seed: 1, Log: true}
 	e, err := sim.New(cfg)
