@@ -227,7 +227,7 @@ func TestInterruptKeepsCompleteWindows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5700*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 5650*time.Millisecond)
 		defer cancel()
 		grid := sweep.Grid{Levels: []int{1, 2, 4}, Measurements: 6, Passes: 2}
 		out, err := sweep.Run(ctx, l, grid)
@@ -235,7 +235,7 @@ func TestInterruptKeepsCompleteWindows(t *testing.T) {
 		if err != nil || out.Status != load.StatusInterrupted {
 			t.Errorf("outcome %+v, %v", out, err)
 		}
-		if at := time.Since(s.epoch); at != 5700*time.Millisecond {
+		if at := time.Since(s.epoch); at != 5650*time.Millisecond {
 			t.Errorf("stopped after %v, not at once", at)
 		}
 		last := mem.Visits[len(mem.Visits)-1]
@@ -243,7 +243,7 @@ func TestInterruptKeepsCompleteWindows(t *testing.T) {
 			t.Errorf("last visit %+v, want one complete window and the mark", last)
 		}
 		for _, m := range mem.Samples {
-			if m.End > 5700*time.Millisecond {
+			if m.End > 5650*time.Millisecond {
 				t.Errorf("sample %d ended after the interrupt", m.ID)
 			}
 		}
