@@ -37,15 +37,18 @@ func permute(app *cli.App, args []string) ([]string, error) {
 		}
 		flags = append(flags, a)
 		name, _, hasValue := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if name == "h" || name == "help" {
+			return []string{args[0], args[1], "--help"}, nil // a topic of its own needs no other words
+		}
 		if !takesValue[name] || hasValue {
 			continue
 		}
 		if i+1 == len(rest) {
-			return nil, usagef("--%s needs a value", name)
+			return nil, usagef("%s needs a value", dashed(name))
 		}
 		next, _, _ := strings.Cut(strings.TrimLeft(rest[i+1], "-"), "=")
 		if _, known := takesValue[next]; known && strings.HasPrefix(rest[i+1], "--") {
-			return nil, usagef("--%s needs a value, but --%s follows", name, next)
+			return nil, usagef("%s needs a value, but %s follows", dashed(name), dashed(next))
 		}
 		i++
 		flags = append(flags, rest[i])
@@ -55,4 +58,12 @@ func permute(app *cli.App, args []string) ([]string, error) {
 		out = append(append(out, "--"), positional...)
 	}
 	return out, nil
+}
+
+// dashed is a flag as it is written.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
 }

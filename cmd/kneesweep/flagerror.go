@@ -23,13 +23,13 @@ func flagError(c *cli.Context, err error) error {
 		if c.Command != nil && c.Command.Name != "" && c.Command.Name != where {
 			where += " " + c.Command.Name
 		}
-		return fmt.Errorf("--%s: %s has no such flag", m[1], where)
+		return fmt.Errorf("%s: %s has no such flag", dashed(m[1]), where)
 	}
 	m := badValue.FindStringSubmatch(text)
 	if m == nil || slices.Contains(secretFlags, m[2]) {
 		return err
 	}
-	return fmt.Errorf("--%s: %s is not %s", m[2], m[1], kindOf(c, m[2]))
+	return fmt.Errorf("%s: %s is not %s", dashed(m[2]), m[1], kindOf(c, m[2]))
 }
 
 // kindOf is the kind of value that a flag takes.

@@ -90,7 +90,7 @@ func (p *progress) line(began time.Duration, last, now sweep.Status) string {
 		rest := float64(now.At-began) / done * (float64(p.visits) - done)
 		eta = time.Duration(rest).Round(time.Second).String()
 	}
-	return fmt.Sprintf("%d streams, pass %d of %d, %s | %s tok/s | TTFT p50 %s | %d failed | ETA %s",
+	return fmt.Sprintf("%d parallel, pass %d of %d, %s | %s tok/s | TTFT p50 %s | %d failed | ETA %s",
 		now.Level.Concurrency, now.Level.Pass+1, p.passes, phase, rate, ttft, now.Failed, eta)
 }
 

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"image/png"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestSweepEmbedded checks what one sweep leaves behind.
+func TestSweepEmbedded(t *testing.T) {
+	s := shared()
+	if s.code != 0 {
+		t.Fatalf("exit %d: %s", s.code, s.err)
+	}
+	if !strings.HasSuffix(s.err, "written to "+s.dir+"\n") {
+		t.Errorf("stderr does not end with the folder: %s", s.err)
+	}
+	checkRun(t, s.result, s.dir)
+	doc := object(t, s.out)
+	if at(t, doc, "run.status") != "complete" || len(doc["steps"].([]any)) != 4 || at(t, doc, "run.truth.knee") != 24.0 {
+		t.Errorf("status %v, %d steps, truth %v", at(t, doc, "run.status"), len(doc["steps"].([]any)), at(t, doc, "run.truth"))
+	}
+	report := read(t, filepath.Join(s.dir, reportFile))
+	for _, want := range []string{figureFile, "24"} {
+		if !strings.Contains(report, want) {
+			t.Errorf("%q is not in the report", want)
+		}
+	}
+}
+
+// checkRun wants the four files of a run, and the same document on stdout, in
+// curve.json and from the journal.
+func checkRun(t *testing.T, r result, dir string) {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{}
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	if got := strings.Join(names, " "); got != "curve.json curve.png journal.jsonl report.md" {
+		t.Errorf("the folder holds %s", got)
+	}
+	object(t, r.out)
+	if r.out != read(t, filepath.Join(dir, curveFile)) {
+		t.Error("stdout is not curve.json")
+	}
+	for _, path := range []string{filepath.Join(dir, journalFile), filepath.Join(dir, curveFile), dir} {
+		again := command("analyze", "--json", path)
+		if again.code != 0 || again.out != r.out || again.err != "" {
+			t.Errorf("analyze %s: exit %d, stderr %q, the same document: %v", filepath.Base(path), again.code, again.err, again.out == r.out)
+		}
+	}
+	img, err := png.Decode(bytes.NewReader([]byte(read(t, filepath.Join(dir, figureFile)))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := img.Bounds(); b.Dx() < 400 || b.Dy() < 300 {
+		t.Errorf("the figure is %v", b)
+	}
+}
+
+// TestSweepAgainstAnEndpoint sweeps by address and writes a table.
+func TestSweepAgainstAnEndpoint(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "deep", "er")
+	r := command(quick("--url", endpoint(t, func(next served) served { return next }), "--model", "sim", "--output-tokens", "5", "--label", "mine", "--out", dir)...)
+	if r.code != 0 || strings.Contains(r.out, "{") || !strings.Contains(r.out, "parallel streams") {
+		t.Fatalf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	doc := object(t, command("analyze", "--json", dir).out)
+	if at(t, doc, "run.label") != "mine" || at(t, doc, "run.model") != "sim" || at(t, doc, "run.truth") != nil {
+		t.Errorf("run is %v", doc["run"])
+	}
+}
+
+// TestInterrupted ends a sweep by signal at several moments: nothing measured is
+// lost, the files are there, and the exit code names the signal.
+func TestInterrupted(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		after  int64 // requests, the preflight included
+		signal syscall.Signal
+		code   int
+		reason string
+	}{
+		{"during the warm-up", 2, syscall.SIGINT, exitSIGINT, "SIGINT (Ctrl-C)"},
+		{"in the middle", 60, syscall.SIGTERM, exitSIGTERM, "SIGTERM"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancelCause(context.Background())
+			var n atomic.Int64
+			url := endpoint(t, func(next served) served {
+				if n.Add(1) == c.after {
+					cancel(interrupted{c.signal})
+				}
+				return next
+			})
+			dir := filepath.Join(t.TempDir(), "run")
+			r := commandContext(ctx, quick("--url", url, "--model", "sim", "--output-tokens", "5", "--json", "--out", dir)...)
+			if r.code != c.code {
+				t.Errorf("exit %d, want %d: %s", r.code, c.code, r.err)
+			}
+			checkRun(t, r, dir)
+			doc := object(t, r.out)
+			if at(t, doc, "run.status") != "interrupted" || at(t, doc, "run.stop_reason") != c.reason {
+				t.Errorf("status %v, reason %v", at(t, doc, "run.status"), at(t, doc, "run.stop_reason"))
+			}
+		})
+	}
+}
+
+// TestInterruptedBeforeTheFirstMeasurement leaves no folder behind.
+func TestInterruptedBeforeTheFirstMeasurement(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	url := endpoint(t, func(served) served {
+		return func(_ http.ResponseWriter, r *http.Request) {
+			cancel(interrupted{syscall.SIGINT})
+			<-r.Context().Done()
+		}
+	})
+	dir := filepath.Join(t.TempDir(), "run")
+	r := commandContext(ctx, quick("--url", url, "--model", "sim", "--json", "--out", dir)...)
+	if r.code != exitSIGINT || r.out != "" || r.err != "kneesweep: interrupted before the first measurement\n" {
+		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a folder was made")
+	}
+}
+
+// TestNothingValid is exit code 4: the preflight succeeds, then every request
+// fails. The account is written all the same.
+func TestNothingValid(t *testing.T) {
+	t.Parallel()
+	var n atomic.Int64
+	url := endpoint(t, func(next served) served {
+		if n.Add(1) == 1 {
+			return next
+		}
+		return says(500, "application/json", `{"error":{"message":"out of memory"}}`)
+	})
+	dir := filepath.Join(t.TempDir(), "run")
+	r := command(quick("--url", url, "--model", "sim", "--json", "-v", "--out", dir)...)
+	if r.code != exitNoCurve || !strings.HasSuffix(r.err, "kneesweep: no level could be measured; the causes are in the table\n") {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+	if !strings.Contains(r.err, "failed: http_500 out of memory") {
+		t.Errorf("-v does not say the failures: %s", r.err)
+	}
+	checkRun(t, r, dir)
+	doc := object(t, r.out)
+	step := doc["steps"].([]any)[0]
+	failures := at(t, step, "failures").(map[string]any)
+	if at(t, step, "valid") != false || at(t, step, "output_tokens_per_second.value") != nil || failures["http_500"] == nil {
+		t.Errorf("valid %v, failures %v", at(t, step, "valid"), failures)
+	}
+	if at(t, doc, "knee.concurrency") != nil || at(t, doc, "recommended.concurrency") != nil || at(t, doc, "run.status") != "stopped" {
+		t.Errorf("knee %v, recommended %v, status %v", doc["knee"], doc["recommended"], at(t, doc, "run.status"))
+	}
+}
+
+// TestStoppedByFailures is exit code 4 as well: beyond two streams the endpoint
+// refuses, so that fewer than four levels are valid.
+func TestStoppedByFailures(t *testing.T) {
+	t.Parallel()
+	var inFlight atomic.Int64
+	url := endpoint(t, func(next served) served {
+		return func(w http.ResponseWriter, r *http.Request) {
+			defer inFlight.Add(-1)
+			if inFlight.Add(1) > 2 {
+				next = says(503, "text/plain", "busy")
+			}
+			next(w, r)
+		}
+	})
+	r := command(quick("--url", url, "--model", "sim", "--output-tokens", "5", "--json", "--out", filepath.Join(t.TempDir(), "run"))...)
+	if r.code != exitNoCurve || !strings.Contains(r.err, "kneesweep: stopped with 2 valid levels: ") {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+	doc := object(t, r.out)
+	if at(t, doc, "run.status") != "stopped" || len(doc["steps"].([]any)) < 3 {
+		t.Errorf("status %v, %d steps", at(t, doc, "run.status"), len(doc["steps"].([]any)))
+	}
+}
+
+// TestBudgetsAreNoFailures: what was measured within a budget is a curve.
+func TestBudgetsAreNoFailures(t *testing.T) {
+	t.Parallel()
+	url := endpoint(t, func(next served) served { return next })
+	r := command(quick("--url", url, "--model", "sim", "--output-tokens", "5", "--passes", "1", "--token-budget", "8000", "--measurements", "3",
+		"--json", "--out", filepath.Join(t.TempDir(), "run"))...)
+	doc := object(t, r.out)
+	if r.code != 0 || at(t, doc, "run.status") != "stopped" || at(t, doc, "run.stop_reason") != errTokenBudget.Error() {
+		t.Errorf("exit %d, status %v, reason %v", r.code, at(t, doc, "run.status"), at(t, doc, "run.stop_reason"))
+	}
+}
+
+// TestSimServes asks the served simulation once and ends it by signal.
+func TestSimServes(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	var out lockedBuffer
+	code := make(chan int)
+	go func() {
+		code <- run(ctx, strings.Fields("kneesweep sim --listen 127.0.0.1:0 --slots 8 --step 1ms --output-tokens 5"), &out, &out)
+	}()
+	line := ""
+	for range 500 {
+		if line = out.String(); strings.HasSuffix(line, "\n") {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	url, rest, _ := strings.Cut(line, " ")
+	if !strings.HasPrefix(rest, "model sim truth: knee 8, admission limit 8 ") {
+		t.Errorf("the first line is %q", line)
+	}
+	r := command("ping", "--url", url, "--model", "sim", "--output-tokens", "3", "--json")
+	if doc := object(t, r.out); r.code != 0 || doc["output_tokens"] != 3.0 {
+		t.Errorf("exit %d, sample %v", r.code, doc)
+	}
+	cancel(interrupted{syscall.SIGINT})
+	if got := <-code; got != exitSIGINT {
+		t.Errorf("exit %d", got)
+	}
+}
