@@ -20,46 +20,49 @@ type Chunk struct {
 
 // Sample is one timed request, successful or not. A failed request is data.
 //
+// In JSON, where there are millions of them, names are short and zero fields
+// are left out.
+//
 // With the symbols of docs/method.md: t0 = Sent, tF = first chunk, tL = last
 // chunk, tE = End, n = Streamed(), n1 = tokens in the first chunk.
 type Sample struct {
-	ID     int64
-	Visit  int  // index of the visit during which it was sent
-	Warmup bool // sent while its visit was still warming up
+	ID     int64 `json:"id,omitzero"`
+	Visit  int   `json:"visit,omitzero"`  // index of the visit during which it was sent
+	Warmup bool  `json:"warmup,omitzero"` // sent while its visit was still warming up
 
-	Sent      time.Duration      // t0: immediately before the request is handed to the HTTP client
-	End       time.Duration      // tE: [DONE] or end of the body, whichever comes first; for failures the moment of failure
-	Dispatch  Opt[time.Duration] // from the end of the worker's previous request to Sent, deliberate waits excluded
-	Dialled   bool               // a new connection was made for it
-	Connect   time.Duration      // time spent dialling and in TLS; defined when Dialled
-	Chunks    []Chunk            // arrivals of the token-bearing events, in order; empty without streaming
-	ContentAt int                // 1 + index of the first chunk with content (not reasoning, not a tool call); 0 = none
-	Streaming bool               // the answer came as a stream
+	Sent      time.Duration      `json:"sent,omitzero"`       // t0: immediately before the request is handed to the HTTP client
+	End       time.Duration      `json:"end,omitzero"`        // tE: [DONE] or end of the body, whichever comes first; for failures the moment of failure
+	Dispatch  Opt[time.Duration] `json:"dispatch,omitzero"`   // from the end of the worker's previous request to Sent, deliberate waits excluded
+	Dialled   bool               `json:"dialled,omitzero"`    // a new connection was made for it
+	Connect   time.Duration      `json:"connect,omitzero"`    // time spent dialling and in TLS; defined when Dialled
+	Chunks    []Chunk            `json:"chunks,omitzero"`     // arrivals of the token-bearing events, in order; empty without streaming
+	ContentAt int                `json:"content_at,omitzero"` // 1 + index of the first chunk with content (not reasoning, not a tool call); 0 = none
+	Streaming bool               `json:"streaming,omitzero"`  // the answer came as a stream
 
-	Cause      Cause // empty = success
-	Status     int   // HTTP status; 0 = no answer
-	Error      string
-	RetryAfter Opt[time.Duration]
+	Cause      Cause              `json:"cause,omitzero"`  // empty = success
+	Status     int                `json:"status,omitzero"` // HTTP status; 0 = no answer
+	Error      string             `json:"error,omitzero"`
+	RetryAfter Opt[time.Duration] `json:"retry_after,omitzero"`
 
-	OutputTokens    int         // generated tokens, hidden ones included
-	HiddenTokens    int         // billed but never streamed
-	TokenSource     TokenSource // empty when there is no token
-	PromptTokens    Opt[int]
-	CachedTokens    Opt[int]
-	ReasoningTokens Opt[int]
-	FinishReason    string
-	Model           string
-	Fingerprint     string
-	Text            string // content, kept only when asked for
+	OutputTokens    int         `json:"tokens,omitzero"` // generated tokens, hidden ones included
+	HiddenTokens    int         `json:"hidden,omitzero"` // billed but never streamed
+	TokenSource     TokenSource `json:"source,omitzero"` // empty when there is no token
+	PromptTokens    Opt[int]    `json:"prompt,omitzero"`
+	CachedTokens    Opt[int]    `json:"cached,omitzero"`
+	ReasoningTokens Opt[int]    `json:"reasoning,omitzero"`
+	FinishReason    string      `json:"finish,omitzero"`
+	Model           string      `json:"model,omitzero"`
+	Fingerprint     string      `json:"fingerprint,omitzero"`
+	Text            string      `json:"text,omitzero"` // content, kept only when asked for
 
-	Malformed int  // frames that could not be understood
-	Coalesced int  // token-bearing events that shared their read, and so their stamp, with an earlier one
-	Reused    bool // sent on a connection that was already open
-	Replayed  int  // times net/http sent it again on another connection
-	Retries   int  // attempts after the first
-	Protocol  string
-	Clock     string // "kernel" or "user": who stamped the arrivals
-	Warnings  []Warning
+	Malformed int       `json:"malformed,omitzero"` // frames that could not be understood
+	Coalesced int       `json:"coalesced,omitzero"` // token-bearing events that shared their read, and so their stamp, with an earlier one
+	Reused    bool      `json:"reused,omitzero"`    // sent on a connection that was already open
+	Replayed  int       `json:"replayed,omitzero"`  // times net/http sent it again on another connection
+	Retries   int       `json:"retries,omitzero"`   // attempts after the first
+	Protocol  string    `json:"protocol,omitzero"`
+	Clock     string    `json:"clock,omitzero"` // "kernel" or "user": who stamped the arrivals
+	Warnings  []Warning `json:"warnings,omitzero"`
 }
 
 // Failed reports whether the request did not succeed.

@@ -5,11 +5,7 @@
 package journal
 
 import (
-	"encoding/base64"
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"time"
 
 	"kneesweep/load"
 )
@@ -41,7 +37,7 @@ type endLine struct {
 // sampleLine is a Sample with its chunks packed.
 type sampleLine struct {
 	load.Sample
-	Chunks string `json:"chunks,omitempty"` // base64 of pack
+	Chunks string `json:"chunks,omitempty"` // of pack; hides those of the Sample
 }
 
 func newSampleLine(s *load.Sample) *sampleLine {
@@ -53,69 +49,24 @@ func newSampleLine(s *load.Sample) *sampleLine {
 func (l *sampleLine) sample() (load.Sample, error) {
 	s := l.Sample
 	chunks, err := unpack(l.Chunks, s.Sent)
+	if err == nil && (s.ContentAt < 0 || s.ContentAt > len(chunks)) {
+		err = fmt.Errorf("the first content is chunk %d of %d", s.ContentAt, len(chunks))
+	}
 	s.Chunks = chunks
 	return s, err
 }
 
-// pack writes the arrivals as varints: first the time from Sent to the first
-// chunk, then the gaps, in nanoseconds; each followed by the chunk's own token
-// count when any chunk has one. A leading byte says which.
-func pack(s *load.Sample) string {
-	if len(s.Chunks) == 0 {
-		return ""
+// checkVisit refuses what cannot have been measured.
+func checkVisit(v *load.Visit) error {
+	if v.Level.Concurrency < 1 {
+		return fmt.Errorf("a visit of %d streams", v.Level.Concurrency)
 	}
-	counted := byte(0)
-	for i := range s.Chunks {
-		if s.Chunks[i].Tokens != 0 {
-			counted = 1
+	for i, w := range v.Windows {
+		if w.To <= w.From || i > 0 && w.From != v.Windows[i-1].To {
+			return fmt.Errorf("window %d of the visit of %d streams is out of order", i+1, v.Level.Concurrency)
 		}
 	}
-	b := make([]byte, 1, 1+5*len(s.Chunks))
-	b[0] = counted
-	last := s.Sent
-	for _, c := range s.Chunks {
-		b = binary.AppendVarint(b, int64(c.At-last))
-		last = c.At
-		if counted == 1 {
-			b = binary.AppendVarint(b, int64(c.Tokens))
-		}
-	}
-	return base64.StdEncoding.EncodeToString(b)
-}
-
-var errPacked = errors.New("packed chunks are damaged")
-
-func unpack(text string, sent time.Duration) ([]load.Chunk, error) {
-	if text == "" {
-		return nil, nil
-	}
-	b, err := base64.StdEncoding.DecodeString(text)
-	if err != nil || len(b) == 0 || b[0] > 1 {
-		return nil, errPacked
-	}
-	counted := b[0] == 1
-	b = b[1:]
-	chunks := make([]load.Chunk, 0, len(b)/3)
-	last := sent
-	for len(b) > 0 {
-		gap, n := binary.Varint(b)
-		if n <= 0 {
-			return nil, errPacked
-		}
-		b = b[n:]
-		last += time.Duration(gap)
-		c := load.Chunk{At: last}
-		if counted {
-			tokens, n := binary.Varint(b)
-			if n <= 0 || tokens < 0 || tokens > 1<<30 {
-				return nil, errPacked
-			}
-			b = b[n:]
-			c.Tokens = int32(tokens)
-		}
-		chunks = append(chunks, c)
-	}
-	return chunks, nil
+	return nil
 }
 
 // checkSchema accepts this format and names what else it meets.

@@ -84,6 +84,9 @@ func (c *Content) take(l line, n int, ended *bool, inFlight *int) error {
 		}
 		c.Run = l.Run.Run
 	case l.Visit != nil:
+		if err := checkVisit(l.Visit); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
 		c.Visits = load.UpsertVisit(c.Visits, *l.Visit)
 	case l.Sample != nil:
 		s, err := l.Sample.sample()
