@@ -40,6 +40,9 @@ func (d *levelData) count(st *load.Step) {
 			}
 		}
 	})
+	if d.seconds() == 0 {
+		d.countUnmeasured(st)
+	}
 	if ended := st.Finished + st.Failed; ended > 0 {
 		st.ErrorRate = load.Some(float64(st.Failed) / float64(ended))
 	}
@@ -49,6 +52,25 @@ func (d *levelData) count(st *load.Step) {
 	st.Waves = float64(st.Finished) / float64(d.n)
 	for i := range d.stays {
 		st.Backoff += d.stays[i].Backoff
+	}
+}
+
+// countUnmeasured counts the requests of visits that failures ended before the
+// first window: there is no span, but the causes must not be lost.
+func (d *levelData) countUnmeasured(st *load.Step) {
+	for i := range d.stays {
+		for _, s := range d.stays[i].unmeasured {
+			st.Started++
+			switch {
+			case s.Cause == load.CauseCanceled:
+				st.InFlightAtEnd++
+			case s.Failed():
+				st.Failed++
+				st.Failures[string(s.Cause)]++
+			default:
+				st.Finished++
+			}
+		}
 	}
 }
 

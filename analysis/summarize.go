@@ -70,6 +70,8 @@ type stay struct {
 	load.Visit
 	span    load.Span
 	samples []*load.Sample
+
+	unmeasured []*load.Sample // those of a visit that failures ended before its first window
 }
 
 // levelData is the input of one step.
@@ -113,6 +115,13 @@ func (d *levelData) add(v load.Visit, order []*load.Sample) {
 			}
 			if m.End >= s.span.From {
 				s.samples = append(s.samples, m)
+			}
+		}
+	}
+	if !ok && (v.Ended == load.EndedFailing || v.Ended == load.EndedThrottled) {
+		for _, m := range order {
+			if m.Visit == v.Index {
+				s.unmeasured = append(s.unmeasured, m)
 			}
 		}
 	}

@@ -161,6 +161,9 @@ func (l *Local) begin(level load.Level) *visit {
 	defer l.mu.Unlock()
 	v := newVisit(load.Visit{Index: l.visits, Level: level, Started: l.now(), Ended: load.EndedRunning})
 	l.visits++
+	if l.visit != nil {
+		v.inBackoff = l.visit.inBackoff // who waits now leaves the back-off of this visit
+	}
 	l.visit = v
 	l.meter.Store(&v.meter)
 	l.target = level.Concurrency

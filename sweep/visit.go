@@ -42,13 +42,18 @@ func (v *visit) nextSeq() int {
 	return v.seq[i] - 1
 }
 
-func (v *visit) add(slot int, s *load.Sample) {
+// add counts a request that ended. Failures count only against their own level:
+// own is false for what an earlier, higher level left behind.
+func (v *visit) add(slot int, s *load.Sample, own bool) {
 	if s.Cause == load.CauseCanceled {
 		return
 	}
 	v.requests++
 	v.slots[slot] = true
 	if s.Failed() {
+		if !own {
+			return
+		}
 		v.failed++
 		if s.Status == 429 || s.RetryAfter.OK {
 			v.throttled++

@@ -153,7 +153,7 @@ func TestNothingValid(t *testing.T) {
 		return says(500, "application/json", `{"error":{"message":"out of memory"}}`)
 	})
 	dir := filepath.Join(t.TempDir(), "run")
-	r := command(quick("--url", url, "--model", "sim", "--json", "-v", "--out", dir)...)
+	r := command(quick("--url", url, "--model", "sim", "--levels", "8,16", "--json", "-v", "--out", dir)...)
 	if r.code != exitNoCurve || !strings.HasSuffix(r.err, "kneesweep: no level could be measured; the causes are in the table\n") {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
@@ -172,7 +172,7 @@ func TestNothingValid(t *testing.T) {
 	}
 }
 
-// TestStoppedByFailures is exit code 4 as well: beyond two streams the endpoint
+// TestStoppedByFailures is exit code 4 as well: beyond eight requests in flight the endpoint
 // refuses, so that fewer than four levels are valid.
 func TestStoppedByFailures(t *testing.T) {
 	t.Parallel()
@@ -180,13 +180,13 @@ func TestStoppedByFailures(t *testing.T) {
 	url := endpoint(t, func(next served) served {
 		return func(w http.ResponseWriter, r *http.Request) {
 			defer inFlight.Add(-1)
-			if inFlight.Add(1) > 2 {
+			if inFlight.Add(1) > 8 {
 				next = says(503, "text/plain", "busy")
 			}
 			next(w, r)
 		}
 	})
-	r := command(quick("--url", url, "--model", "sim", "--output-tokens", "5", "--json", "--out", filepath.Join(t.TempDir(), "run"))...)
+	r := command(quick("--url", url, "--model", "sim", "--output-tokens", "5", "--levels", "1,2,32,64", "--json", "--out", filepath.Join(t.TempDir(), "run"))...)
 	if r.code != exitNoCurve || !strings.Contains(r.err, "kneesweep: stopped with 2 valid levels: ") {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
