@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -218,11 +219,20 @@ func TestErrorsNameTheirLine(t *testing.T) {
 
 // failing takes so many bytes, then fails with a new error each time.
 type failing struct {
+	mu             sync.Mutex
 	room, failures int
 	got            bytes.Buffer
 }
 
+func (f *failing) size() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.got.Len()
+}
+
 func (f *failing) Write(b []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	n := min(f.room, len(b))
 	f.room -= n
 	f.got.Write(b[:n])
@@ -280,14 +290,14 @@ func TestFlushesEverySecond(t *testing.T) {
 		run, _, s, _ := filled()
 		f := &failing{room: 1 << 20}
 		w := NewWriter(f, run)
-		before := f.got.Len()
+		before := f.size()
 		w.Sample(&s)
-		if f.got.Len() != before {
+		if f.size() != before {
 			t.Error("a sample was written at once")
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if f.got.Len() == before {
+		if f.size() == before {
 			t.Error("a second later it is not written")
 		}
 		if err := w.Close(load.StatusComplete, ""); err != nil {

@@ -25,11 +25,13 @@ const (
 	colITL         = "itl_ms"
 )
 
+// byteOrderMark is what Excel puts before UTF-8.
+const byteOrderMark = "\ufeff"
+
 // level is the rows of one concurrency.
 type level struct {
 	windows   []float64
 	ttft, itl []float64 // seconds
-	failed    int
 }
 
 // Read reads a CSV with the columns concurrency and output_tokens_per_second,
@@ -37,11 +39,12 @@ type level struct {
 // concurrency are its windows. A throughput that is empty, NaN, Inf or 0 is a
 // failed measurement; a level of only such rows is a step that is not valid.
 // Columns may also be separated by semicolons or tabs, as spreadsheets write them.
-// Errors name the line.
+// Rows of empty cells, as they leave them at the end, are skipped. Errors name the
+// line.
 func Read(r io.Reader) ([]load.Step, error) {
 	br := bufio.NewReader(r)
-	if bom, _ := br.Peek(3); string(bom) == "\ufeff" {
-		_, _ = br.Discard(3)
+	if head, _ := br.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
+		_, _ = br.Discard(len(byteOrderMark))
 	}
 	c := csv.NewReader(br)
 	c.Comma = separator(br)
@@ -60,6 +63,9 @@ func Read(r io.Reader) ([]load.Step, error) {
 		}
 		if err != nil {
 			return nil, err // encoding/csv names the line
+		}
+		if blank(row) {
+			continue
 		}
 		line, _ := c.FieldPos(0)
 		if err := add(levels, row, columns); err != nil {
@@ -98,21 +104,27 @@ func header(c *csv.Reader) (map[string]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	line, _ := c.FieldPos(0)
 	columns := map[string]int{}
 	for i, name := range row {
 		name = strings.ToLower(strings.TrimSpace(name))
 		if _, twice := columns[name]; twice && name != "" {
-			return nil, fmt.Errorf("line 1: column %q is there twice", name)
+			return nil, fmt.Errorf("line %d: column %q is there twice", line, name)
 		}
 		columns[name] = i
 	}
 	for _, name := range []string{colConcurrency, colThroughput} {
 		if _, ok := columns[name]; !ok {
-			return nil, fmt.Errorf("line 1: no column %q; a table needs %s,%s and may have %s,%s",
-				name, colConcurrency, colThroughput, colTTFT, colITL)
+			return nil, fmt.Errorf("line %d: no column %q; a table needs %s,%s and may have %s,%s",
+				line, name, colConcurrency, colThroughput, colTTFT, colITL)
 		}
 	}
 	return columns, nil
+}
+
+// blank reports whether a row says nothing.
+func blank(row []string) bool {
+	return !slices.ContainsFunc(row, func(cell string) bool { return strings.TrimSpace(cell) != "" })
 }
 
 func add(levels map[int]*level, row []string, columns map[string]int) error {
@@ -139,19 +151,21 @@ func add(levels map[int]*level, row []string, columns map[string]int) error {
 	}
 	if ok {
 		l.windows = append(l.windows, x)
-	} else {
-		l.failed++
 	}
-	for name, list := range map[string]*[]float64{colTTFT: &l.ttft, colITL: &l.itl} {
-		ms, ok, err := number(name, cell(name))
-		if err != nil {
-			return err
-		}
-		if ok {
-			*list = append(*list, ms/1000)
-		}
+	if l.ttft, err = appendSeconds(l.ttft, colTTFT, cell(colTTFT)); err != nil {
+		return err
 	}
-	return nil
+	l.itl, err = appendSeconds(l.itl, colITL, cell(colITL))
+	return err
+}
+
+// appendSeconds appends a cell of milliseconds, if there is a figure in it.
+func appendSeconds(list []float64, name, text string) ([]float64, error) {
+	ms, ok, err := number(name, text)
+	if ok {
+		list = append(list, ms/1000)
+	}
+	return list, err
 }
 
 // number reads a cell; ok is false when it is missing or a failure.
