@@ -114,6 +114,9 @@ func (c Config) Validate() error {
 	} {
 		bad(!(f.share >= 0 && f.share <= 1), "%s: %g, need a probability 0…1", f.flag, f.share)
 	}
+	f := c.Faults
+	bad(f.Reject+f.StallFirst+f.Stall+f.Truncate+f.StreamError > 1+1e-9, "--fault-…: the probabilities add up to more than 1")
+	bad(c.NoUsage && c.UsageInChunks, "--no-usage and --usage-in-chunks: usage cannot both grow and be missing")
 	return errors.Join(errs...)
 }
 
@@ -121,7 +124,8 @@ func (c Config) Validate() error {
 func (c Config) limit(inputTokens, outputTokens int) int {
 	limit := c.Slots
 	if c.KVTokens > 0 {
-		limit = min(limit, c.KVTokens/max(1, inputTokens+outputTokens))
+		fit := c.KVTokens / max(1, inputTokens+outputTokens)
+		limit = min(limit, max(1, fit)) // one runs even if it does not fit
 	}
 	return limit
 }

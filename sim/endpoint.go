@@ -63,11 +63,11 @@ func (e *Endpoint) Send(ctx context.Context, p load.Prompt) load.Sample {
 		}
 	}
 	status := e.engine.submit(r)
-	if status == 0 && !e.await(r) {
-		e.abandon(r)
-	}
+	complete := status == 0 && e.await(r)
+	e.release(r)
 	s.End = time.Since(e.epoch)
-	e.settle(&s, r, status)
+	e.settle(&s, r, status, complete)
+	e.count(&s, r)
 	return s
 }
 
@@ -85,15 +85,15 @@ func (e *Endpoint) await(r *request) bool {
 	}
 }
 
-// abandon makes sure that the engine no longer touches a canceled request.
-func (e *Endpoint) abandon(r *request) {
+// release makes sure that the engine no longer touches the sample of a request.
+func (e *Endpoint) release(r *request) {
 	e.engine.mu.Lock()
+	defer e.engine.mu.Unlock()
 	r.onEmit = nil
-	e.engine.mu.Unlock()
 }
 
-// settle fills in outcome and token counts.
-func (e *Endpoint) settle(s *load.Sample, r *request, status int) {
+// settle fills in the outcome.
+func (e *Endpoint) settle(s *load.Sample, r *request, status int, complete bool) {
 	s.Status = 200
 	switch {
 	case status != 0:
@@ -102,38 +102,41 @@ func (e *Endpoint) settle(s *load.Sample, r *request, status int) {
 			s.RetryAfter = load.Some(wholeSeconds(e.cfg.RetryAfter))
 		}
 		return
+	case !complete:
+		s.Cause = load.CauseCanceled
 	case r.fault == faultTruncate:
 		s.Cause = load.CauseTruncated
 	case r.fault == faultStreamError:
 		s.Cause, s.Error = load.CauseStreamError, simulatedError
-	case r.visibleDone < r.visible || r.stalls():
-		s.Cause = load.CauseCanceled
 	}
 	s.Streaming = true
-	for range s.Chunks {
-		s.ContentAt = 1
-		break
-	}
-	e.count(s, r)
+	s.ContentAt = min(1, len(s.Chunks))
 }
 
 // count applies the endpoint's usage to a sample, as a client would read it.
 func (e *Endpoint) count(s *load.Sample, r *request) {
-	if s.Cause == "" && !e.cfg.NoUsage {
-		s.OutputTokens, s.HiddenTokens = r.visible+r.hidden, r.hidden
-		s.TokenSource = load.SourceServer
-		s.PromptTokens = load.Some(r.promptTokens)
-		if r.hidden > 0 {
-			s.ReasoningTokens = load.Some(r.hidden)
-		}
-	} else if len(s.Chunks) > 0 {
-		s.OutputTokens, s.TokenSource = len(s.Chunks), load.SourceEstimated
-		if e.cfg.UsageInChunks {
-			s.OutputTokens, s.TokenSource = r.visibleDone, load.SourceServer
-		}
-	}
 	if s.Cause == "" {
 		s.FinishReason = "length"
+	}
+	if len(s.Chunks) == 0 {
+		return
+	}
+	visible := r.visible
+	switch {
+	case e.cfg.NoUsage || s.Failed() && !e.cfg.UsageInChunks:
+		s.OutputTokens, s.TokenSource = len(s.Chunks), load.SourceEstimated
+		return
+	case s.Failed():
+		visible = 0
+		for _, c := range s.Chunks {
+			visible += int(c.Tokens)
+		}
+	}
+	s.OutputTokens, s.HiddenTokens = r.hidden+visible, r.hidden
+	s.TokenSource = load.SourceServer
+	s.PromptTokens = load.Some(r.promptTokens)
+	if r.hidden > 0 {
+		s.ReasoningTokens = load.Some(r.hidden)
 	}
 }
 

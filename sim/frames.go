@@ -26,11 +26,11 @@ func (f *frames) chunk(delta, finish, extra string) []byte {
 // role is the first frame of a stream; it carries no token.
 func (f *frames) role() []byte { return f.chunk(`{"role":"assistant","content":""}`, "null", "") }
 
-// tokens is a frame of n tokens; total counts all generated so far.
-func (f *frames) tokens(n, prompt, total int) []byte {
+// tokens is a frame of n tokens; visible counts those so far, with these.
+func (f *frames) tokens(n, prompt, hidden, visible int) []byte {
 	if f.growing {
-		extra := fmt.Sprintf(`,"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, prompt, total, prompt+total)
-		return f.chunk(`{"content":"`+strings.Repeat(word, n)+`"}`, "null", extra)
+		u, _ := json.Marshal(usage(prompt, hidden, visible))
+		return f.chunk(`{"content":"`+strings.Repeat(word, n)+`"}`, "null", `,"usage":`+string(u))
 	}
 	if f.cached == nil || f.cachedN != n {
 		f.cached, f.cachedN = f.chunk(`{"content":"`+strings.Repeat(word, n)+`"}`, "null", ""), n

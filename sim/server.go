@@ -112,7 +112,7 @@ func (e *Endpoint) stream(w http.ResponseWriter, r *request, f *frames) {
 		}
 		for _, ev := range events {
 			sent += ev.Tokens
-			_, _ = w.Write(f.tokens(ev.Tokens, r.promptTokens, r.hidden+sent))
+			_, _ = w.Write(f.tokens(ev.Tokens, r.promptTokens, r.hidden, sent))
 		}
 		if ended && !r.stalls() {
 			switch r.fault {
