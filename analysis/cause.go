@@ -133,7 +133,7 @@ func ceilingReached(c Curve, k load.Estimate) bool {
 	ceiling := int(c.Admission.V.Value)
 	reached := c.Admission.V.Hi
 	for _, s := range c.Steps {
-		if s.Valid && s.Concurrency > ceiling && s.DecodeConcurrency.OK && s.DecodeConcurrency.Peak == ceiling {
+		if s.Valid && s.Concurrency > ceiling && s.DecodeConcurrency.OK && settled(s.DecodeConcurrency) == ceiling {
 			reached = float64(s.Concurrency)
 			break
 		}

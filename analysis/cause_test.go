@@ -41,6 +41,14 @@ func TestCause(t *testing.T) {
 			s.DecodeConcurrency = concurrency(a, a, a, 0.9, 1)
 			s.TTFT.P50 *= above(s)
 		}},
+		{"admission, with stamps out of order", CauseAdmission, "no more than 8 requests decode at once", func(s *load.Step) {
+			a := min(8, s.Concurrency)
+			s.DecodeConcurrency = concurrency(a, a, a, 0.9, 1)
+			if s.Concurrency == 16 {
+				s.DecodeConcurrency = concurrency(8, 8, 11, 0.0001, 0.1)
+			}
+			s.TTFT.P50 *= above(s)
+		}},
 		{"prefill", CausePrefill, "TTFT changes +100 % per doubling", func(s *load.Step) {
 			s.DecodeConcurrency = concurrency(min(6, s.Concurrency), min(8, s.Concurrency), s.Concurrency, 0.02, 0.1)
 			s.TTFT.P50 *= above(s)

@@ -7,9 +7,6 @@ import (
 	"kneesweep/load"
 )
 
-// steadyBins is the number of bins per window in the steady test.
-const steadyBins = 10
-
 // tally is the throughput of the windows of one visit.
 type tally struct {
 	all     []float64 // tokens/s per window
@@ -43,7 +40,7 @@ func newGrid(windows []load.Span) *grid {
 		windows: windows,
 		tokens:  make([]float64, len(windows)),
 		hidden:  make([]float64, len(windows)),
-		bins:    make([]float64, len(windows)*steadyBins),
+		bins:    make([]float64, len(windows)*steady.BinsPerWindow),
 	}
 }
 
@@ -75,7 +72,7 @@ func (g *grid) add(t time.Duration, tokens float64) {
 	}
 	w := g.windows[i]
 	g.tokens[i] += tokens
-	g.bins[i*steadyBins+int(int64(t-w.From)*steadyBins/int64(w.To-w.From))] += tokens
+	g.bins[i*steady.BinsPerWindow+int(int64(t-w.From)*steady.BinsPerWindow/int64(w.To-w.From))] += tokens
 }
 
 // spread credits tokens evenly over a span.
@@ -91,10 +88,10 @@ func (g *grid) spread(over load.Span, visible, hidden float64) {
 		}
 		g.tokens[i] += visible * share
 		g.hidden[i] += hidden * share
-		width := (w.To - w.From) / steadyBins
-		for b := range steadyBins {
+		width := (w.To - w.From) / steady.BinsPerWindow
+		for b := range steady.BinsPerWindow {
 			bin := load.Span{From: w.From + time.Duration(b)*width, To: w.From + time.Duration(b+1)*width}
-			g.bins[i*steadyBins+b] += tokens * overlap(over, bin)
+			g.bins[i*steady.BinsPerWindow+b] += tokens * overlap(over, bin)
 		}
 	}
 }

@@ -114,10 +114,10 @@ func (s *Sample) TTFC() Opt[time.Duration] {
 }
 
 // TPOT is time per output token, (tL - tF) / (n - n1) in seconds, undefined
-// when n - n1 < 1.
+// when n - n1 < 1 or all tokens came in one chunk.
 func (s *Sample) TPOT() Opt[float64] {
 	after := s.Streamed() - s.FirstTokens()
-	if len(s.Chunks) == 0 || after < 1 {
+	if len(s.Chunks) < 2 || after < 1 {
 		return Opt[float64]{}
 	}
 	return Some((s.Chunks[len(s.Chunks)-1].At - s.Chunks[0].At).Seconds() / float64(after))

@@ -10,7 +10,6 @@ import (
 
 const (
 	shortestWindow = time.Second
-	binsPerWindow  = 10 // of the live steady test
 )
 
 // warm waits until the visit may be measured: the pool is down to its level, at
@@ -73,7 +72,7 @@ func (l *Local) measure(ctx context.Context, v *visit) {
 	extra := (want + 1) / 2
 	from, w, bins := l.startMeasuring(v, want+extra)
 	done := l.lay(ctx, v, from, w, 0, want)
-	if done < want || steady.Test(bins.counts(0, want*binsPerWindow)).Steady {
+	if done < want || steady.Test(bins.counts(0, want*steady.BinsPerWindow)).Steady {
 		return
 	}
 	if l.lay(ctx, v, from, w, want, extra) < extra {
@@ -101,7 +100,7 @@ func (l *Local) startMeasuring(v *visit, windows int) (from, w time.Duration, bi
 	v.warming = false
 	v.requests, v.good, v.failed, v.throttled = 0, 0, 0, 0
 	v.backoff, v.since = 0, from
-	return from, w, v.meter.open(from, w, windows, binsPerWindow)
+	return from, w, v.meter.open(from, w, windows, steady.BinsPerWindow)
 }
 
 // lay waits out count windows after the first skip ones and returns how many

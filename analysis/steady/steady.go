@@ -24,6 +24,10 @@ const (
 	// not steady.
 	Alpha = 0.01
 
+	// BinsPerWindow is how finely callers cut a window for the test: the five
+	// windows of an ordinary visit make 20 batches.
+	BinsPerWindow = 20
+
 	batch       = 5    // bins in a batch of MSER-5
 	leftBatches = 5    // batches that must be left after the cut
 	gain        = 0.25 // of what MSER-5 minimises, to which a cut in the second half must bring it
