@@ -17,7 +17,7 @@ type served = http.HandlerFunc
 // address.
 func endpoint(t *testing.T, choose func(next served) served) string {
 	t.Helper()
-	e, err := sim.New(sim.Config{Model: "sim", Slots: 16, StepBase: time.Millisecond, OutputTokens: 5, Seed: 1})
+	e, err := sim.New(sim.Config{Model: "sim", Slots: 16, StepBase: 2 * time.Millisecond, OutputTokens: 5, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,9 @@ import (
 	"testing"
 )
 
+// keyVariable is an environment variable that holds testKey.
+const keyVariable = "KNEESWEEP_TEST_KEY"
+
 // scratch holds what tests share; it is removed at the end.
 var scratch string
 
@@ -22,6 +25,7 @@ func TestMain(m *testing.M) {
 	for _, name := range []string{"OPENAI_BASE_URL", "OPENAI_API_KEY"} {
 		os.Unsetenv(name)
 	}
+	os.Setenv(keyVariable, testKey)
 	dir, err := os.MkdirTemp("", "kneesweep-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -67,7 +71,7 @@ func (l *lockedBuffer) String() string {
 }
 
 // short are the flags of a sweep that takes as little time as one can.
-var short = []string{"--levels", "1,2,4,8", "--measurements", "2", "--window", "100ms", "--warmup", "1"}
+var short = []string{"--levels", "1,2,4,8", "--measurements", "2", "--window", "100ms", "--warmup", "1", "--output-tokens", "8"}
 
 // quick adds flags to a short sweep.
 func quick(args ...string) []string {
@@ -101,6 +105,11 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // object decodes exactly one JSON object and nothing else.

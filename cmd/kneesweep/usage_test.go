@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 // TestMisuse calls the command wrongly in every way: exit code 2, the flag or the
 // word at fault in the first line, a pointer to the help, nothing on stdout.
 func TestMisuse(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ args, want string }{
 		{"--nope", "--nope: kneesweep has no such flag"},
 		{"nope", `no such command: "nope"`},
@@ -78,7 +80,7 @@ func TestMisuse(t *testing.T) {
 		{"sim --slots 0", "--slots: 0, need at least 1"},
 		{"sim --noise x", `--noise: "x" is not a number`},
 		{"sim --fault-reject NaN", "--fault-reject: NaN, need a probability"},
-		{"sim --fault-stall 2", "--fault-stall: 2, need a probability"},
+		{"sim --fault-stall -1", "--fault-stall: -1, need a probability"},
 		{"sim --rate-limit -1", "--rate-limit: -1 is not a rate"},
 		{"sim --drift -1", "--drift: -1, need more than -1"},
 		{"sim --queue -1", "--queue: -1 is negative"},
@@ -102,6 +104,7 @@ func TestMisuse(t *testing.T) {
 // TestMisuseIsSaidAllAtOnce wants one line for each thing that is wrong, in an
 // order that does not change.
 func TestMisuseIsSaidAllAtOnce(t *testing.T) {
+	t.Parallel()
 	args := strings.Fields("sweep --measurements 0 --passes 0 --think -1s --window -1s --retries -1 --timeout-idle -1s --budget -1s --levels x")
 	first := command(args...)
 	for _, flag := range []string{"measurements", "passes", "think", "window", "retries", "timeout-idle", "budget", "levels"} {
@@ -124,13 +127,22 @@ func TestEnvironmentNamesItself(t *testing.T) {
 	if r := command("ping"); r.code != exitUsage || !strings.Contains(r.err, "--model: needed with OPENAI_BASE_URL") {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
-	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
+	sent := make(chan string, 1)
+	url := endpoint(t, func(next served) served {
+		return func(w http.ResponseWriter, r *http.Request) { sent <- r.Header.Get("Authorization"); next(w, r) }
+	})
+	t.Setenv("OPENAI_BASE_URL", url)
+	t.Setenv("OPENAI_API_KEY", testKey)
+	if r := command("ping", "--model", "sim"); r.code != 0 || <-sent != "Bearer "+testKey {
+		t.Errorf("the endpoint and the key of the environment were not used: exit %d, %s%s", r.code, r.out, r.err)
+	}
 	if r := command("ping", "--url", "http://127.0.0.1:2", "--model", "m"); !strings.Contains(r.out, "http://127.0.0.1:2/v1") {
 		t.Errorf("the flag does not win over the environment:\n%s", r.out)
 	}
 }
 
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ args, want string }{
 		{"", "sweep"}, {"--help", "analyze"}, {"help", "plot"}, {"help sweep", "--max-error-rate"}, {"sweep --help", "--max-error-rate"},
 		{"analyze x.csv -h", "--out"}, {"--version", "kneesweep"}, {"sweep --levels 4 --help", "OPENAI_BASE_URL"},
@@ -142,6 +154,7 @@ func TestHelp(t *testing.T) {
 }
 
 func TestDryRunSendsNothing(t *testing.T) {
+	t.Parallel()
 	requests := 0
 	url := endpoint(t, func(next served) served { requests++; return next })
 	args := []string{"sweep", "--url", url, "--model", "sim", "--levels", "8,1:4:x2,4", "--dry-run"}
@@ -166,6 +179,7 @@ func (broken) Write([]byte) (int, error) { return 0, errFull }
 
 // TestStdoutThatIsFull wants exit code 1 and the reason, whatever was to be said.
 func TestStdoutThatIsFull(t *testing.T) {
+	t.Parallel()
 	csv := write(t, "a.csv", "concurrency,output_tokens_per_second\n1,10\n2,20\n")
 	for _, args := range []string{
 		"analyze " + csv, "analyze --json " + csv, "analyze --json " + csv + " " + csv, "sweep --dry-run", "sweep --dry-run --json",
@@ -181,6 +195,7 @@ func TestStdoutThatIsFull(t *testing.T) {
 
 // TestOutThatCannotBe wants nothing overwritten and nothing measured.
 func TestOutThatCannotBe(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	taken := filepath.Join(dir, "taken")
