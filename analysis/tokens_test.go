@@ -141,7 +141,7 @@ func TestBinsHoldWhatWindowsHold(t *testing.T) {
 	near(t, "hidden", sum(g.hidden), 80*inside, 1e-9)
 	near(t, "bins", sum(g.bins), sum(g.tokens)+sum(g.hidden), 1e-9)
 	for i := range g.bins {
-		if math.IsNaN(g.bins[i]) || g.bins[i] < 0.25*29 {
+		if math.IsNaN(g.bins[i]) || g.bins[i] < 0.25*14 {
 			t.Errorf("bin %d holds %g", i, g.bins[i])
 		}
 	}
