@@ -14,6 +14,10 @@ import (
 // as a fraction, from which the curve says that the endpoint drifted.
 const notableDrift = 0.05
 
+// coldStartGain is how much more than the others the first level must gain
+// between its passes, to say that the endpoint was warming up.
+const coldStartGain = 0.25
+
 // Build makes the curve of a run from its steps: the knee with its verdict,
 // estimates by each definition, the admission limit, the cause and the
 // recommendation. Steps may come in any order; invalid ones are kept to be
@@ -92,5 +96,19 @@ func runWarnings(run load.Run, steps []load.Step) []load.Warning {
 		warnings = append(warnings, load.Warnf(load.WarnDrift,
 			"the endpoint was %.0f %% %s on the last pass than on the first (median over levels)", 100*math.Abs(d), way))
 	}
+	if w, cold := coldStart(steps, stat.Median(drifts)); cold {
+		warnings = append(warnings, w)
+	}
 	return warnings
+}
+
+// coldStart says that the level visited first gained much more from its first to
+// its last pass than the others: the endpoint was still warming up.
+func coldStart(steps []load.Step, drift float64) (load.Warning, bool) {
+	if len(steps) == 0 || !steps[0].Valid || !steps[0].Drift.OK || steps[0].Drift.V-drift < coldStartGain {
+		return load.Warning{}, false
+	}
+	return load.Warnf(load.WarnColdStart,
+		"N = %d, measured first, was %.0f %% faster on the last pass: the endpoint was still warming up",
+		steps[0].Concurrency, 100*steps[0].Drift.V), true
 }

@@ -124,6 +124,14 @@ func TestRunWarnings(t *testing.T) {
 		t.Errorf("warnings %+v, want a drift of 8 %%", c.Warnings)
 	}
 	for i := range steps {
+		steps[i].Drift = load.Some(0.01)
+	}
+	steps[0].Drift = load.Some(0.4)
+	c = Build(load.Run{Settings: load.Settings{Passes: 2}}, steps)
+	if len(c.Warnings) != 1 || c.Warnings[0].Code != load.WarnColdStart || !strings.Contains(c.Warnings[0].Text, "40 % faster") {
+		t.Errorf("warnings %+v, want a cold start", c.Warnings)
+	}
+	for i := range steps {
 		steps[i].Drift = load.Opt[float64]{}
 	}
 	for _, passes := range []int{1, 2} { // one asked for, or two of which the budget allowed one

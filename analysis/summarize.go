@@ -170,6 +170,7 @@ func (d *levelData) throughput(st *load.Step) {
 		if len(s.Windows) == 0 {
 			continue
 		}
+		st.Window = s.Windows[0].To - s.Windows[0].From
 		t := d.tally(s)
 		st.Measurements = append(st.Measurements, t.all...)
 		visible = append(visible, t.visible...)
@@ -187,7 +188,7 @@ func (d *levelData) throughput(st *load.Step) {
 	m := stat.Median(st.Measurements)
 	e := load.Estimate{Value: m, Lo: m, Hi: m}
 	if lo, hi, ok := stat.MedianInterval(st.Measurements, 0.95); ok {
-		e.Lo, e.Hi = lo, hi
+		e.Lo, e.Hi = max(0, lo), hi
 	}
 	st.Throughput = load.Some(e)
 	st.VisibleTokens = load.Some(stat.Median(visible))

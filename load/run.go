@@ -81,7 +81,7 @@ type Visit struct {
 	Extended bool          // lengthened once because it was not steady
 	Starved  int           // streams that had not finished one request when the warm-up ended
 	Backoff  time.Duration // summed over workers: time spent waiting after failures
-	Ended    string        // empty = all windows measured; else why not: "throttled", "failing", "interrupted", "stopped"
+	Ended    string        // empty = all windows measured; else why not: one of the Ended constants
 	Client   ClientHealth
 }
 

@@ -23,6 +23,7 @@ type Step struct {
 	Steady        bool
 	Drift         Opt[float64] // (last pass - first pass) / their mean, of the window medians
 
+	Window        time.Duration // length of its windows; 0 = it was not measured here
 	Measurements  []float64     // tokens/s of each window, in the order measured
 	Throughput    Opt[Estimate] // median of Measurements; Lo and Hi bound the median at 95 % (docs/method.md)
 	VisibleTokens Opt[float64]  // tokens/s without hidden tokens, same median

@@ -9,6 +9,7 @@ type stepJSON struct {
 	InvalidReason load.Opt[string] `json:"invalid_reason"`
 	Steady        bool             `json:"steady"`
 	Drift         number           `json:"drift"`
+	WindowMS      number           `json:"window_ms"`
 
 	Measurements []number     `json:"measurements"`
 	Throughput   intervalJSON `json:"output_tokens_per_second"`
@@ -78,12 +79,15 @@ func stepOf(s load.Step) stepJSON {
 	for i, x := range s.Measurements {
 		j.Measurements[i] = finite(x)
 	}
+	if s.Window > 0 {
+		j.WindowMS = millisOf(s.Window)
+	}
 	return j
 }
 
 func (j stepJSON) load() load.Step {
 	s := load.Step{
-		Concurrency: j.Concurrency, Valid: j.Valid, InvalidReason: j.InvalidReason.V, Steady: j.Steady, Drift: j.Drift,
+		Concurrency: j.Concurrency, Valid: j.Valid, InvalidReason: j.InvalidReason.V, Steady: j.Steady, Drift: j.Drift, Window: duration(j.WindowMS),
 		Throughput: j.Throughput.opt(), VisibleTokens: j.Visible, Requests: j.Requests.V,
 		Decode: j.Decode.load(1), TTFT: j.TTFT.load(1e3), TTFC: j.TTFC.load(1e3), Connect: j.Connect.load(1e3),
 		TPOT: j.TPOT.load(1e3), ITL: j.ITL.load(1e3), ICL: j.ICL.load(1e3), E2E: j.E2E.load(1e3),

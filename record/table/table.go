@@ -31,6 +31,7 @@ const byteOrderMark = "\ufeff"
 // level is the rows of one concurrency.
 type level struct {
 	windows   []float64
+	failed    int       // rows without a throughput
 	ttft, itl []float64 // seconds
 }
 
@@ -151,6 +152,8 @@ func add(levels map[int]*level, row []string, columns map[string]int) error {
 	}
 	if ok {
 		l.windows = append(l.windows, x)
+	} else {
+		l.failed++
 	}
 	if l.ttft, err = appendSeconds(l.ttft, colTTFT, cell(colTTFT)); err != nil {
 		return err
@@ -194,9 +197,13 @@ func steps(levels map[int]*level) []load.Step {
 			m := stat.Median(l.windows)
 			e := load.Estimate{Value: m, Lo: m, Hi: m}
 			if lo, hi, ok := stat.MedianInterval(l.windows, 0.95); ok {
-				e.Lo, e.Hi = lo, hi
+				e.Lo, e.Hi = max(0, lo), hi
 			}
 			s.Throughput = load.Some(e)
+			if l.failed > 0 {
+				s.Warnings = append(s.Warnings, load.Warnf(load.WarnFewSamples,
+					"%d of %d rows have no throughput and count as failed measurements", l.failed, l.failed+len(l.windows)))
+			}
 		}
 		out = append(out, s)
 	}

@@ -62,6 +62,9 @@ func TestRepeatedAndFailedRows(t *testing.T) {
 		t.Fatalf("levels %+v", steps)
 	}
 	failed, four := steps[1], steps[2]
+	if len(four.Warnings) != 1 || !strings.Contains(four.Warnings[0].Text, "1 of 4 rows") || len(steps[0].Warnings) != 0 {
+		t.Errorf("warnings %+v, want the failed row of a level said", four.Warnings)
+	}
 	if failed.Valid || failed.InvalidReason != "no tokens" || failed.Throughput.OK || len(failed.Measurements) > 0 {
 		t.Errorf("a level of failures: %+v", failed)
 	}
