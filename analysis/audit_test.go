@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -19,7 +20,7 @@ func randomData(rng *rand.Rand) Data {
 	causes := []load.Cause{"", "", "", "", load.CauseCanceled, load.CauseTruncated, load.CauseTimeoutIdle, "http_429"}
 	for id := range 300 {
 		s := load.Sample{
-			ID: int64(id), Sent: time.Duration(rng.Int64N(int64(18 * time.Second))), Cause: causes[rng.IntN(len(causes))],
+			ID: int64(id), Sent: time.Duration(rng.IntN(180)) * 100 * ms, Cause: causes[rng.IntN(len(causes))],
 			TokenSource: load.SourceServer, Reused: rng.IntN(2) > 0, Dialled: rng.IntN(2) > 0,
 		}
 		at := s.Sent
@@ -214,8 +215,8 @@ func TestStepWarnings(t *testing.T) {
 		{load.WarnReplayed, "sent again", func(_ *Data, s *load.Sample) { s.Replayed = 1 }},
 		{load.WarnStarved, "1 streams", func(d *Data, _ *load.Sample) { d.Visits[0].Starved = 1 }},
 		{load.WarnClientBound, "97 %", func(d *Data, _ *load.Sample) { d.Visits[0].Client = load.ClientHealth{CPU: 0.97, Bound: true} }},
-		{load.WarnBuffered, "the first: all at once", func(_ *Data, s *load.Sample) {
-			s.Warnings = []load.Warning{{Code: load.WarnBuffered, Text: "all at once"}}
+		{load.WarnBuffered, "the first: at once in 62", func(_ *Data, s *load.Sample) {
+			s.Warnings = []load.Warning{{Code: load.WarnBuffered, Text: fmt.Sprintf("at once in %d", s.ID)}}
 		}},
 		{load.WarnFewSamples, "7 answers", func(d *Data, _ *load.Sample) { d.Visits[0].Windows = d.Visits[0].Windows[:4] }},
 	}

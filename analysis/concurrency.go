@@ -52,8 +52,8 @@ type change struct {
 	by int
 }
 
-// add sweeps a line over spans, within contiguous windows. At equal times ends
-// go before starts.
+// add sweeps a line over spans, within contiguous windows. What begins and ends
+// at one time changes the count together, so a place that is handed on is one.
 func (o *occupancy) add(spans []load.Span, windows []load.Span) {
 	from, to := windows[0].From, windows[len(windows)-1].To
 	changes := make([]change, 0, 2*len(spans))
@@ -63,9 +63,7 @@ func (o *occupancy) add(spans []load.Span, windows []load.Span) {
 		}
 		changes = append(changes, change{max(s.From, from), 1}, change{min(s.To, to), -1})
 	}
-	slices.SortFunc(changes, func(a, b change) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by))
-	})
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	next, count := 0, 0
 	for _, w := range windows {
 		peak, t := 0, w.From

@@ -109,5 +109,12 @@ func TestStoppedStreamsDecodeToTheEnd(t *testing.T) {
 		Samples: []load.Sample{stopped(answer(1, 0, 0, 200, 400, 600), 1000)},
 	})
 	near(t, "mean D", st.DecodeConcurrency.Mean, 0.8, 1e-9)
+	st2 := one(t, Data{
+		Visits:  []load.Visit{visit(0, 1, 0, 0, 1000, 1)},
+		Samples: []load.Sample{stopped(answer(1, 0, 0, 200), 1000)},
+	})
+	if st2.DecodeConcurrency.OK {
+		t.Errorf("one token so far: D %+v", st2.DecodeConcurrency)
+	}
 	near(t, "mean in flight", st.InFlight.Mean, 1, 1e-9)
 }

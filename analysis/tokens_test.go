@@ -110,6 +110,21 @@ func TestRunningHiddenTokens(t *testing.T) {
 	if st.TokenSource != load.SourceServerScaled {
 		t.Errorf("source %s", st.TokenSource)
 	}
+	speaking := stopped(answer(2, 500, 0, 1600, 1700), 2000)
+	st = one(t, Data{Visits: []load.Visit{visit(0, 1, 0, 0, 2000, 1)}, Samples: []load.Sample{done, speaking}})
+	near(t, "throughput with one that has begun to speak", st.Throughput.V.Value, (110+100+2)/2.0, 1e-9)
+	near(t, "visible", st.VisibleTokens.V, 6, 1e-9)
+}
+
+// The ratio is that of requests that had ended when measuring did.
+func TestRatioIsOfFinishedRequests(t *testing.T) {
+	st := one(t, Data{Visits: []load.Visit{visit(0, 2, 0, 0, 1000, 1)}, Samples: []load.Sample{
+		answer(1, 0, 20, every(50, 50, 10)...),
+		answer(2, 100, 400, every(150, 100, 40)...), // ends later, with ten tokens a chunk
+		stopped(answer(3, 600, 0, 700, 800), 1000),
+	}})
+	near(t, "ratio", st.TokensPerChunk.V, 2, 1e-9)
+	near(t, "throughput", st.Throughput.V.Value, 20+90+2*2, 1e-9)
 }
 
 // Without usage from anybody chunks are counted, and that is said.

@@ -49,6 +49,20 @@ func TestNoiseOfWindows(t *testing.T) {
 	}
 }
 
+// Noise and jitter scatter throughput around that of the formula, and do not move it.
+func TestNoiseKeepsTheMean(t *testing.T) {
+	for _, cfg := range []sim.Config{
+		{Slots: 2, StepBase: 10 * ms, Noise: 0.3, NoiseWindow: 50 * ms, Seed: 1},
+		{Slots: 2, StepBase: 10 * ms, StepJitter: 0.3, Seed: 1},
+	} {
+		bubble(t, func(t *testing.T) {
+			e := start(t, cfg)
+			samples := closedLoop(e, 2, 1, 50, 100*time.Second, ms)
+			near(t, "tokens/s", rate(samples, 0, 100*time.Second, 1), 200, 0.025)
+		})
+	}
+}
+
 // Speed changes one way only, up to the value asked for, and stays there.
 func TestDrift(t *testing.T) {
 	for _, drift := range []float64{-0.20, 0.30} {

@@ -11,8 +11,11 @@ import "kneesweep/load"
 //	s(n) = t0 + t1·n + (n/S)·P·input
 //
 // so X(n) = n·m / (S·s(n)) grows up to the limit set by slots and KV cache,
-// unless a rate limit R is met before: N / (S·s(N)) = R. Noise, drift and the
-// network are left out: they move throughput, not the corner.
+// unless a rate limit R is met before: N / (S·s(N)) = R. Noise and drift are left
+// out: they move throughput, not the corner. So is the way of a client from one
+// answer to its next request: if that comes after the next step has begun, as
+// over real sockets, a stream idles for the rest of the step and the corner lies
+// higher by up to 1/S.
 func (c Config) Truth(inputTokens, outputTokens int) load.Truth {
 	c = c.withDefaults()
 	if outputTokens == 0 {

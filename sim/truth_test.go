@@ -68,6 +68,9 @@ func TestRateLimitTruth(t *testing.T) {
 			near(t, "tokens/s", rate(samples, 4*time.Second, 24*time.Second, 1), want, 0.01)
 		})
 	}
+	// N / (20·0.010 + N·50·0.0001) = 25
+	fill := sim.Config{Slots: 99, StepBase: 10 * ms, Prefill: ms / 10, RateLimit: 25}
+	near(t, "knee with prefill", fill.Truth(50, 20).Knee, 5/(1-0.125), 1e-9)
 	if slow := (sim.Config{Slots: 4, StepBase: 10 * ms, RateLimit: 1000}).Truth(10, 20); slow.Knee != 4 {
 		t.Errorf("a limit that slots never reach moves the knee to %g", slow.Knee)
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"math"
@@ -61,6 +62,38 @@ func TestPackIsSmall(t *testing.T) {
 		t.Logf("%.2f bytes a chunk", got)
 		if got > 4.2 {
 			t.Errorf("%.2f bytes a chunk, want at most 4.2", got)
+		}
+	}
+}
+
+// A head that promises what is not there, or cannot be, is refused.
+func TestDamagedChunks(t *testing.T) {
+	good := []byte{2, 3, 0, 9, 0, 1, 0, 0, 0} // 3 chunks, gaps of 9 bits and counts of 1: 21 bits
+	if c, err := unpack(base64.RawStdEncoding.EncodeToString(good), 0); err != nil || len(c) != 3 {
+		t.Fatalf("%v, %v", c, err)
+	}
+	change := func(at int, b byte) []byte {
+		d := bytes.Clone(good)
+		d[at] = b
+		return d
+	}
+	for name, b := range map[string][]byte{
+		"no chunks":       change(1, 0),
+		"too many chunks": change(1, 100),
+		"no width":        change(3, 0),
+		"a wide gap":      change(3, 65),
+		"a wide count":    change(5, 65),
+		"bits short":      good[:8],
+		"four chunks":     change(1, 4),
+		"negative counts": change(4, 3),
+	} {
+		if c, err := unpack(base64.RawStdEncoding.EncodeToString(b), 0); err == nil {
+			t.Errorf("%s: %v", name, c)
+		}
+	}
+	for n := range good[:6] {
+		if c, err := unpack(base64.RawStdEncoding.EncodeToString(good[:n+1]), 0); err == nil {
+			t.Errorf("%d bytes: %v", n+1, c)
 		}
 	}
 }
