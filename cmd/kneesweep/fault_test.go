@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -86,11 +87,11 @@ func TestSecretsStaySecret(t *testing.T) {
 	bad := func(w http.ResponseWriter, r *http.Request) {
 		says(401, "application/json", `{"error":{"message":"Incorrect API key provided: `+echo(r)+`"}}`)(w, r)
 	}
-	n := 0
-	var answers []served
+	var n atomic.Int64
+	var answers atomic.Pointer[[]served]
 	url := endpoint(t, func(served) served {
-		n++
-		return answers[min(n, len(answers))-1]
+		list := *answers.Load()
+		return list[min(int(n.Add(1)), len(list))-1]
 	})
 	withUser := strings.Replace(url, "http://", "http://bob:"+testUser+"@", 1) + "?key=" + testHeader
 	for _, c := range []struct {
@@ -111,7 +112,8 @@ func TestSecretsStaySecret(t *testing.T) {
 		{"key for its name", url, []served{good}, exitUsage, []string{"ping", "--api-key-env", testKey}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			n, answers = 0, c.answers
+			n.Store(0)
+			answers.Store(&c.answers)
 			dir := t.TempDir()
 			args := append(slices.Clone(c.args), "--url", c.url, "--model", "m", "--header", "X-Api-Key: "+testHeader)
 			if c.name != "key for its name" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/urfave/cli/v2"
 )
 
 // keyVariable is an environment variable that holds testKey.
@@ -26,6 +29,7 @@ func TestMain(m *testing.M) {
 		os.Unsetenv(name)
 	}
 	os.Setenv(keyVariable, testKey)
+	cli.HelpFlag, cli.VersionFlag = stateless{cli.HelpFlag.(*cli.BoolFlag)}, stateless{cli.VersionFlag.(*cli.BoolFlag)}
 	dir, err := os.MkdirTemp("", "kneesweep-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -35,6 +39,17 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// stateless is a flag that several programs in one process may share: those of
+// urfave/cli write to themselves when they are read.
+type stateless struct{ *cli.BoolFlag }
+
+func (f stateless) Apply(set *flag.FlagSet) error {
+	for _, name := range f.Names() {
+		set.Bool(name, false, f.Usage)
+	}
+	return nil
 }
 
 // result is what a call of the command left behind.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -155,8 +156,8 @@ func TestHelp(t *testing.T) {
 
 func TestDryRunSendsNothing(t *testing.T) {
 	t.Parallel()
-	requests := 0
-	url := endpoint(t, func(next served) served { requests++; return next })
+	var requests atomic.Int64
+	url := endpoint(t, func(next served) served { requests.Add(1); return next })
 	args := []string{"sweep", "--url", url, "--model", "sim", "--levels", "8,1:4:x2,4", "--dry-run"}
 	r := command(args...)
 	if r.code != 0 || !strings.Contains(r.out, "[1 2 4 8]") || !strings.Contains(r.out, "nothing was sent") {
@@ -165,8 +166,8 @@ func TestDryRunSendsNothing(t *testing.T) {
 	if doc := object(t, command(append(args, "--json")...).out); len(doc["levels"].([]any)) != 4 || doc["visits"] != 8.0 {
 		t.Errorf("got %v", doc)
 	}
-	if requests != 0 {
-		t.Errorf("%d requests were sent", requests)
+	if n := requests.Load(); n != 0 {
+		t.Errorf("%d requests were sent", n)
 	}
 }
 
