@@ -127,3 +127,37 @@ func size(t *testing.T, kept []byte, samples []load.Sample) {
 		t.Errorf("%.0f bytes a request besides its chunks, want at most 300", perSample)
 	}
 }
+
+// Whatever a journal holds, it is refused or analysed.
+func FuzzRead(f *testing.F) {
+	run := load.Run{ID: "r", Settings: load.Settings{MaxErrorRate: 0.05, Passes: 1, Think: time.Second}}
+	var file bytes.Buffer
+	w := journal.NewWriter(&file, run)
+	v := load.Visit{Level: load.Level{Concurrency: 2, Windows: 2}, Windows: []load.Span{{From: 5, To: 105}, {From: 105, To: 205}}}
+	w.Visit(&v)
+	for i := range 4 {
+		s := load.Sample{ID: int64(i), Sent: time.Duration(10 * i), End: time.Duration(40*i + 50), OutputTokens: 9, HiddenTokens: 2 * i, TokenSource: load.SourceServer, ContentAt: 1}
+		for c := range 4 {
+			s.Chunks = append(s.Chunks, load.Chunk{At: s.Sent + time.Duration(10*c+5), Tokens: int32(i / 2)})
+		}
+		w.Sample(&s)
+	}
+	if err := w.Close(load.StatusComplete, ""); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.String())
+	f.Add(strings.ReplaceAll(file.String(), `"hidden":`, `"hidden":-`))
+	f.Add(strings.ReplaceAll(file.String(), `"sent":`, `"sent":9`))
+	f.Add(strings.ReplaceAll(file.String(), `"end":`, `"cause":"canceled","end":`))
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := journal.Read(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for _, s := range analysis.Summarize(analysis.Data{Run: c.Run, Visits: c.Visits, Samples: c.Samples}) {
+			if s.Started != s.Finished+s.Failed+s.InFlightAtEnd {
+				t.Fatalf("%+v", s)
+			}
+		}
+	})
+}
