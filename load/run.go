@@ -45,6 +45,7 @@ type Settings struct {
 	Window       time.Duration // 0 = chosen per level: the larger of 1 s and half the median E2E
 	Measurements int           // windows per level
 	Passes       int
+	Requests     int // per level, instead of windows of a length; 0 = not asked for
 	Think        time.Duration
 	Warmup       int
 	MaxErrorRate float64
@@ -61,6 +62,7 @@ type Level struct {
 	Concurrency int
 	Windows     int
 	Pass        int // 0 = the first way up
+	Requests    int // measure until so many have been sent and ended; 0 = windows of a length
 }
 
 // Span is a half-open stretch of time [From, To).

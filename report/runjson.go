@@ -40,6 +40,7 @@ type settingsJSON struct {
 	WindowMS     number        `json:"window_ms"`
 	Measurements load.Opt[int] `json:"measurements"`
 	Passes       load.Opt[int] `json:"passes"`
+	Requests     load.Opt[int] `json:"requests"`
 	ThinkMS      number        `json:"think_ms"`
 	Warmup       int           `json:"warmup"`
 	MaxErrorRate number        `json:"max_error_rate"`
@@ -62,7 +63,7 @@ func runOf(r load.Run) runJSON {
 		},
 		Settings: settingsJSON{
 			Measurements: positive(r.Settings.Measurements), Passes: positive(r.Settings.Passes),
-			ThinkMS: millisOf(r.Settings.Think), Warmup: r.Settings.Warmup, MaxErrorRate: finite(r.Settings.MaxErrorRate),
+			Requests: positive(r.Settings.Requests), ThinkMS: millisOf(r.Settings.Think), Warmup: r.Settings.Warmup, MaxErrorRate: finite(r.Settings.MaxErrorRate),
 		},
 	}
 	if !r.Started.IsZero() {
@@ -88,7 +89,7 @@ func (j runJSON) load() load.Run {
 		},
 		Settings: load.Settings{
 			Window: duration(j.Settings.WindowMS), Measurements: j.Settings.Measurements.V, Passes: j.Settings.Passes.V,
-			Think: duration(j.Settings.ThinkMS), Warmup: j.Settings.Warmup, MaxErrorRate: j.Settings.MaxErrorRate.V,
+			Requests: j.Settings.Requests.V, Think: duration(j.Settings.ThinkMS), Warmup: j.Settings.Warmup, MaxErrorRate: j.Settings.MaxErrorRate.V,
 		},
 	}
 	if j.Started != nil {

@@ -67,6 +67,9 @@ func settingFacts(r load.Run) []fact {
 	if s.Warmup > 0 {
 		add("Warm-up", fmt.Sprintf("at least %d discarded requests per visit", s.Warmup))
 	}
+	if s.Requests > 0 {
+		add("Requests per level", fmt.Sprint(s.Requests))
+	}
 	if s.Think > 0 {
 		add("Think time", span(s.Think))
 	}

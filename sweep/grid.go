@@ -17,6 +17,7 @@ const shuffleStream = 0x7368 // of the order of passes after the second
 type Grid struct {
 	Levels       []int // ascending
 	Measurements int   // windows per level, over all passes
+	Requests     int   // per level, over all passes, instead of windows of a length; 0 = by time
 	Passes       int
 	Seed         uint64
 }
@@ -24,12 +25,12 @@ type Grid struct {
 // Plan returns every visit of the grid in order.
 func (g Grid) Plan() []load.Level {
 	passes := max(1, min(g.Passes, g.Measurements))
+	if g.Requests > 0 {
+		passes = min(passes, g.Requests)
+	}
 	var plan []load.Level
 	for p := range passes {
-		windows := g.Measurements / passes
-		if p < g.Measurements%passes {
-			windows++
-		}
+		windows := share(g.Measurements, passes, p)
 		order := slices.Clone(g.Levels)
 		switch {
 		case p == 1:
@@ -39,10 +40,19 @@ func (g Grid) Plan() []load.Level {
 			rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		}
 		for _, n := range order {
-			plan = append(plan, load.Level{Concurrency: n, Windows: windows, Pass: p})
+			plan = append(plan, load.Level{Concurrency: n, Windows: windows, Pass: p, Requests: share(g.Requests, passes, p)})
 		}
 	}
 	return plan
+}
+
+// share is part p of n things shared out among parts.
+func share(n, parts, p int) int {
+	s := n / parts
+	if p < n%parts {
+		s++
+	}
+	return s
 }
 
 // Next is the Policy.

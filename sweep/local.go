@@ -149,7 +149,11 @@ func (l *Local) Hold(ctx context.Context, level load.Level) (load.Visit, error) 
 		l.cfg.Health.begin()
 	}
 	l.warm(ctx, v)
-	if v.ended() == "" {
+	switch {
+	case v.ended() != "":
+	case level.Requests > 0:
+		l.measureRequests(ctx, v)
+	default:
 		l.measure(ctx, v)
 	}
 	return l.finish(v), nil

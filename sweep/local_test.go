@@ -304,6 +304,33 @@ func TestTheWindowFollowsTheAnswers(t *testing.T) {
 	}
 }
 
+// With a count of requests a visit ends when they have; few of them against many
+// streams are few waves, and said to be (vllm-project/guidellm#88).
+func TestRequestsInsteadOfTime(t *testing.T) {
+	for n, few := range map[int]bool{1: false, 64: true} {
+		s := &sender{answer: steadyAnswer(10*time.Millisecond, 100*time.Millisecond)}
+		grid := sweep.Grid{Levels: []int{n}, Measurements: 10, Passes: 2, Requests: 64}
+		mem, visits := hold(t, s, sweep.Config{Warmup: 5, MaxErrorRate: 0.05}, grid.Plan()[0])
+		v := visits[0]
+		if len(v.Windows) != 5 || v.Ended != "" {
+			t.Errorf("visit %+v, want five windows", v)
+		}
+		st := analysis.Summarize(analysis.Data{Visits: mem.Visits, Samples: mem.Samples})[0]
+		// Half of the requests in each pass; answers that end at the very
+		// edges belong to the span, so a wave or two more may count.
+		if st.Finished < 32 || st.Finished > 32+3*n || hasCode(st.Warnings, load.WarnOneWave) != few && st.Waves < 3 {
+			t.Errorf("N = %d: %d finished, %.1f waves, %+v", n, st.Finished, st.Waves, st.Warnings)
+		}
+	}
+	if got := plan(sweep.Grid{Levels: []int{1, 2}, Measurements: 10, Passes: 2, Requests: 1}.Plan()); !slices.Equal(got, []int{1, 2}) {
+		t.Errorf("one request in two passes: %v", got)
+	}
+}
+
+func hasCode(warnings []load.Warning, code string) bool {
+	return slices.ContainsFunc(warnings, func(w load.Warning) bool { return w.Code == code })
+}
+
 func TestThinkTimeIsKept(t *testing.T) {
 	s := &sender{answer: steadyAnswer(10*time.Millisecond, 100*time.Millisecond)}
 	mem, _ := hold(t, s, sweep.Config{Warmup: 5, Window: time.Second, Think: 300 * time.Millisecond, MaxErrorRate: 0.05}, load.Level{Concurrency: 4, Windows: 4})

@@ -84,6 +84,34 @@ func (l *Local) measure(ctx context.Context, v *visit) {
 	l.mu.Unlock()
 }
 
+// measureRequests lasts until the asked number of requests was sent and has
+// ended, and cuts the time that this took into windows of equal length.
+func (l *Local) measureRequests(ctx context.Context, v *visit) {
+	from, _, _ := l.startMeasuring(v, 0)
+	enough := func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return v.counted >= v.out.Level.Requests
+	}
+	for !enough() {
+		select {
+		case <-l.changed:
+		case <-ctx.Done():
+		}
+		if l.stopped(ctx, v) {
+			return
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := time.Duration(v.out.Level.Windows)
+	took := max(n, l.now()-from+1) // the end of the last one belongs to it
+	for i := range n {
+		v.out.Windows = append(v.out.Windows, load.Span{From: from + took*i/n, To: from + took*(i+1)/n})
+	}
+	l.report(v)
+}
+
 // startMeasuring ends the warm-up: requests sent from now on are measured.
 func (l *Local) startMeasuring(v *visit, windows int) (from, w time.Duration, bins *binning) {
 	l.mu.Lock()

@@ -20,6 +20,7 @@ type visit struct {
 	good      int          // of those, successes
 	failed    int          // failures, cancellations aside
 	throttled int          // of those, 429 or with Retry-After
+	counted   int          // sent and ended while measuring
 	slots     map[int]bool // live workers that ended a request in this visit
 	e2e       []time.Duration
 	ttft      []time.Duration
@@ -49,6 +50,9 @@ func (v *visit) add(slot int, s *load.Sample, own bool) {
 		return
 	}
 	v.requests++
+	if s.Visit == v.out.Index && !s.Warmup {
+		v.counted++
+	}
 	v.slots[slot] = true
 	if s.Failed() {
 		if !own {

@@ -94,7 +94,10 @@ func TestCurveKeepsTheContract(t *testing.T) {
 		if !strings.HasPrefix(fmt.Sprint(at(t, step, "token_source")), "server") || number("output_tokens_per_second.value") <= 0 {
 			t.Errorf("%s: %v tokens/s from %v", where, number("output_tokens_per_second.value"), at(t, step, "token_source"))
 		}
-		undefined(t, step, "invalid_reason cached_share littles_law")
+		undefined(t, step, "cached_share littles_law")
+		if (at(t, step, "invalid_reason") == nil) != (at(t, step, "valid") == true) {
+			t.Errorf("%s: valid %v, reason %v", where, at(t, step, "valid"), at(t, step, "invalid_reason"))
+		}
 	}
 	undefined(t, doc, "run.label run.stop_reason knee.concurrency knee.retrograde knee.n95 admission_limit recommended.concurrency recommended.limited_by")
 	if doc["warnings"] == nil || at(t, doc, "knee.warnings") == nil {

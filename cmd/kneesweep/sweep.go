@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,6 +26,7 @@ func sweepCommand() *cli.Command {
 			&cli.IntFlag{Category: measuring, Name: "warmup", Value: 5, Usage: "discarded requests per visit of a level, at least"},
 			&cli.IntFlag{Category: measuring, Name: "measurements", Value: 10, Usage: "windows per level; the level's figure is their median"},
 			&cli.DurationFlag{Category: measuring, Name: "window", DefaultText: "the larger of 1 s and half the median E2E; 300ms on the embedded endpoint", Usage: "length of a window"},
+			&cli.IntFlag{Category: measuring, Name: "requests", Usage: "measure until so many requests per level have ended, instead of windows of a length"},
 			&cli.IntFlag{Category: measuring, Name: "passes", Value: 2, Usage: "visits of every level: up, down, then shuffled"},
 			&cli.DurationFlag{Category: measuring, Name: "think", Usage: "pause of a stream between two requests"},
 			&cli.StringFlag{Category: measuring, Name: "max-error-rate", Value: "5%", Usage: "failed share above which a level is not valid"},
@@ -78,16 +80,16 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	rate, err := parseShare(c.String("max-error-rate"))
 	note(err)
 	o = sweepOptions{
-		grid: sweep.Grid{Levels: levels, Measurements: c.Int("measurements"), Passes: c.Int("passes"), Seed: c.Uint64("seed")},
+		grid: sweep.Grid{Levels: levels, Measurements: c.Int("measurements"), Passes: c.Int("passes"), Requests: c.Int("requests"), Seed: c.Uint64("seed")},
 		settings: load.Settings{
 			Window: c.Duration("window"), Measurements: c.Int("measurements"), Passes: c.Int("passes"),
-			Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate,
+			Requests: c.Int("requests"), Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate,
 		},
 		budget: c.Duration("budget"), tokenBudget: c.Int("token-budget"),
 		out: c.String("out"), label: c.String("label"),
 		json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v"),
 	}
-	if embedded && !c.IsSet("window") {
+	if embedded && !c.IsSet("window") && !c.IsSet("requests") {
 		o.settings.Window = embeddedWindow
 	}
 	note(o.checkNumbers(c))
@@ -121,9 +123,12 @@ func (o *sweepOptions) checkNumbers(c *cli.Context) error {
 	bad(s.Measurements < 1 || s.Measurements > maxWindows, "--measurements: %d, need 1 to %d", s.Measurements, maxWindows)
 	bad(s.Passes < 1 || s.Passes > maxPasses, "--passes: %d, need 1 to %d", s.Passes, maxPasses)
 	bad(o.tokenBudget < 1, "--token-budget: %d, need at least 1", o.tokenBudget)
+	bad(c.IsSet("requests") && s.Requests < 1, "--requests: %d, need at least 1", s.Requests)
+	bad(c.IsSet("requests") && c.IsSet("window"), "--requests and --window: measure by count or by time, not both")
 	bad(s.Warmup < 0, "--warmup: %d is negative", s.Warmup)
 	bad(s.Think < 0, "--think: %v is negative", s.Think)
 	bad(c.IsSet("window") && s.Window <= 0, "--window: %v, need a positive duration such as 1s", s.Window)
+	bad(strings.ContainsFunc(o.label, unicode.IsControl), "--label: %q holds a control character", o.label)
 	bad(o.budget <= 0, "--budget: %v, need a positive duration such as 15m", o.budget)
 	return errors.Join(errs...)
 }

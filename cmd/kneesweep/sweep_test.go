@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image/png"
 	"net/http"
 	"os"
@@ -12,11 +13,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"kneesweep/analysis"
+	"kneesweep/load"
 )
 
-// TestSweepEmbedded checks what one sweep leaves behind.
+// TestSweepEmbedded checks what one sweep leaves behind. It has the machine for
+// itself.
 func TestSweepEmbedded(t *testing.T) {
-	t.Parallel()
 	s := shared()
 	if s.code != 0 {
 		t.Fatalf("exit %d: %s", s.code, s.err)
@@ -76,7 +80,7 @@ func TestSweepAgainstAnEndpoint(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "deep", "er")
 	r := command(quick("--url", endpoint(t, func(next served) served { return next }), "--model", "sim", "--output-tokens", "5", "--label", "mine", "--out", dir)...)
-	if r.code != 0 || strings.Contains(r.out, "{") || !strings.Contains(r.out, "parallel streams") {
+	if !swept(r) || strings.Contains(r.out, "{") || !strings.Contains(r.out, "loop") {
 		t.Fatalf("exit %d\n%s%s", r.code, r.out, r.err)
 	}
 	doc := object(t, command("analyze", "--json", dir).out)
@@ -198,14 +202,53 @@ func TestStoppedByFailures(t *testing.T) {
 	}
 }
 
-// TestBudgetsAreNoFailures: what was measured within a budget is a curve.
-func TestBudgetsAreNoFailures(t *testing.T) {
+// TestSweepExit maps outcomes to exit codes.
+func TestSweepExit(t *testing.T) {
+	t.Parallel()
+	signalled, cancel := context.WithCancelCause(context.Background())
+	cancel(interrupted{syscall.SIGTERM})
+	for _, c := range []struct {
+		name   string
+		ctx    context.Context
+		valid  int
+		status load.Status
+		ended  string
+		code   int
+	}{
+		{"all well", t.Context(), 8, load.StatusComplete, "", 0},
+		{"few levels asked for", t.Context(), 1, load.StatusComplete, "", 0},
+		{"nothing valid", t.Context(), 0, load.StatusComplete, "", exitNoCurve},
+		{"failures before four levels", t.Context(), 3, load.StatusStopped, load.EndedFailing, exitNoCurve},
+		{"throttled before four levels", t.Context(), 3, load.StatusStopped, load.EndedThrottled, exitNoCurve},
+		{"failures after four levels", t.Context(), 4, load.StatusStopped, load.EndedFailing, 0},
+		{"out of budget", t.Context(), 3, load.StatusStopped, load.EndedInterrupted, 0},
+		{"out of budget at once", t.Context(), 0, load.StatusStopped, load.EndedInterrupted, exitNoCurve},
+		{"by signal", signalled, 4, load.StatusInterrupted, load.EndedInterrupted, exitSIGTERM},
+		{"by signal at once", signalled, 0, load.StatusInterrupted, load.EndedInterrupted, exitSIGTERM},
+	} {
+		curve := analysis.Curve{Run: load.Run{Status: c.status}, Steps: []load.Step{{Concurrency: 1}}}
+		for n := range c.valid {
+			curve.Steps = append(curve.Steps, load.Step{Concurrency: n + 2, Valid: true})
+		}
+		code := 0
+		var e exitError
+		if err := sweepExit(c.ctx, []load.Visit{{}, {Ended: c.ended}}, curve); errors.As(err, &e) {
+			code = e.code
+		}
+		if code != c.code {
+			t.Errorf("%s: exit %d, want %d", c.name, code, c.code)
+		}
+	}
+}
+
+// TestBudgetStops says which budget ended the sweep.
+func TestBudgetStops(t *testing.T) {
 	t.Parallel()
 	url := endpoint(t, func(next served) served { return next })
 	r := command(quick("--url", url, "--model", "sim", "--output-tokens", "5", "--passes", "1", "--token-budget", "8000", "--measurements", "3",
 		"--json", "--out", filepath.Join(t.TempDir(), "run"))...)
 	doc := object(t, r.out)
-	if r.code != 0 || at(t, doc, "run.status") != "stopped" || at(t, doc, "run.stop_reason") != errTokenBudget.Error() {
+	if !swept(r) || at(t, doc, "run.status") != "stopped" || at(t, doc, "run.stop_reason") != errTokenBudget.Error() {
 		t.Errorf("exit %d, status %v, reason %v", r.code, at(t, doc, "run.status"), at(t, doc, "run.stop_reason"))
 	}
 }

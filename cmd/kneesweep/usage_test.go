@@ -45,6 +45,7 @@ func TestMisuse(t *testing.T) {
 		{"sweep --think -1s", "--think: -1s is negative"},
 		{"sweep --budget 0", "--budget: 0s, need a positive duration"},
 		{"sweep --token-budget 0", "--token-budget: 0, need at least 1"},
+		{"sweep --label a\x1b[31m", "--label: \"a\\x1b[31m\" holds a control character"},
 		{"sweep --seed -1", `--seed: "-1" is not a whole number`},
 		{"sweep --json=maybe", `--json: "maybe" is not true or false`},
 		{"sweep --max-error-rate 7", `--max-error-rate: "7" is not a share`},
