@@ -11,7 +11,6 @@ package client
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"net"
 	"net/http"
 	"net/url"
@@ -29,7 +28,6 @@ type Client struct {
 	host      string // Host header, if the user set one
 	header    http.Header
 	transport *http.Transport
-	roots     *x509.CertPool // nil = those of the system
 	mask      *secret.Masker
 	now       func() time.Duration
 
@@ -131,7 +129,8 @@ func (c *Client) newTransport() *http.Transport {
 		MaxIdleConnsPerHost: c.cfg.Connections,
 		IdleConnTimeout:     90 * time.Second,
 		DisableKeepAlives:   c.cfg.NewConnection,
-		DisableCompression:  true, // a compressed stream arrives in blocks
+		DisableCompression:  true,             // a compressed stream arrives in blocks
+		TLSClientConfig:     c.secureConfig(), // behind a proxy net/http shakes hands itself
 		Protocols:           new(http.Protocols),
 	}
 	t.Protocols.SetHTTP1(true)
@@ -202,13 +201,25 @@ func (c *Client) openSecure(ctx context.Context, network, addr string) (net.Conn
 	if err != nil {
 		name = addr
 	}
-	secure := tls.Client(plain, &tls.Config{RootCAs: c.roots, ServerName: name, NextProtos: []string{"http/1.1"}})
+	conf := c.secureConfig()
+	conf.ServerName = name
+	secure := tls.Client(plain, conf)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		plain.Close()
 		return nil, &dialError{load.CauseTLS, err}
 	}
 	plain.(*conn).opening = c.now() - start
 	return secure, nil
+}
+
+// secureConfig returns a TLS configuration of its own for one connection.
+func (c *Client) secureConfig() *tls.Config {
+	conf := &tls.Config{}
+	if c.cfg.TLS != nil {
+		conf = c.cfg.TLS.Clone()
+	}
+	conf.NextProtos = []string{"http/1.1"}
+	return conf
 }
 
 // opening returns what it cost to open a connection that net/http handed out.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -51,6 +52,10 @@ type Config struct {
 	// TimeoutIdle limits the silence after the first token. Only events with data
 	// end a silence; comments that keep the connection alive do not.
 	TimeoutIdle time.Duration
+
+	// TLS holds own certificate authorities and a client certificate; nil trusts those
+	// of the system. It must not be changed afterwards.
+	TLS *tls.Config
 
 	KeepText bool      // keep the content in Sample.Text
 	Seed     uint64    // of the jitter between attempts

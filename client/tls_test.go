@@ -55,12 +55,11 @@ func TestStreamOverTLS(t *testing.T) {
 		serving.Go(func() { srv.Serve(tls.NewListener(n, own)) })
 		defer serving.Wait()
 		defer srv.Close()
-		c, err := New(Config{URL: "https://h/v1", Dial: n.Dial, KeepText: true})
+		c, err := New(Config{URL: "https://h/v1", Dial: n.Dial, KeepText: true, TLS: &tls.Config{RootCAs: roots}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		c.roots = roots
 		s := c.Send(t.Context(), question)
 		check(t, s, want{tokens: 3, source: load.SourceServer, ttft: 240 * ms, last: 440 * ms, e2e: 440 * ms, chunks: 3, finish: "stop", text: "abc"})
 		if !s.Dialled || s.Connect != 20*ms {
