@@ -12,7 +12,7 @@ type Message struct {
 type Prompt struct {
 	ID           int64 // unique within a run, counted from 1
 	Messages     []Message
-	InputTokens  int // prompt tokens that the source aimed at; what the server counted stands in the Sample
+	InputTokens  int // prompt tokens that the source aimed at, 0 = not known; what the server counted stands in the Sample
 	OutputTokens int // longest answer allowed (max_tokens); 0 leaves it to the server
 
 	// Arrived, if set, is called by the Sender once per token-bearing chunk with

@@ -5,11 +5,9 @@ package workload
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -17,27 +15,20 @@ import (
 	"kneesweep/load"
 )
 
-// Key names one prompt of a sweep.
-type Key struct {
-	Concurrency int
-	Pass        int
-	Warmup      bool
-	Seq         int // counted from 0 within level, pass and warm-up
-}
-
 // Source makes prompts. Prompt must return the same prompt for the same key and
 // be safe for concurrent use. The prompt's ID is set by the caller.
 type Source interface {
 	Prompt(k Key) load.Prompt
 }
 
-// Synthetic makes prompts of random common words: every prompt starts
-// differently, so that no prefix cache can answer, and warm-up prompts are
-// never measured ones.
+// Synthetic makes prompts of random common words. Each begins with a word of its
+// own, made from its key: all prompts of a sweep differ from their first
+// characters on, however short they are, so that no prefix cache can answer and
+// no warm-up prompt is a measured one.
 type Synthetic struct {
 	InputTokens  int // prompt length aimed at
 	OutputTokens int // longest answer
-	Words        int // words per prompt; 0 = one per token, until Calibrate knows better
+	Words        int // words per prompt, the first one included; 0 = one per token, until Calibrate knows better
 	Seed         uint64
 }
 
@@ -75,34 +66,16 @@ func (s Synthetic) Validate() error {
 // Prompt returns the prompt of a key.
 func (s Synthetic) Prompt(k Key) load.Prompt {
 	rng := rand.New(rand.NewPCG(s.Seed, k.hash()))
-	var b strings.Builder
 	n := s.words()
-	b.Grow(6 * n)
-	for i := range n {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(words[rng.IntN(len(words))])
+	text := k.appendTag(make([]byte, 0, 32+8*n))
+	for range n - 1 {
+		text = append(append(text, ' '), words[rng.IntN(len(words))]...)
 	}
 	return load.Prompt{
-		Messages:     []load.Message{{Role: "user", Content: b.String()}},
+		Messages:     []load.Message{{Role: "user", Content: string(text)}},
 		InputTokens:  s.InputTokens,
 		OutputTokens: s.OutputTokens,
 	}
-}
-
-// hash spreads a key over the streams of the generator.
-func (k Key) hash() uint64 {
-	var b [25]byte
-	binary.LittleEndian.PutUint64(b[0:], uint64(k.Concurrency))
-	binary.LittleEndian.PutUint64(b[8:], uint64(k.Pass))
-	binary.LittleEndian.PutUint64(b[16:], uint64(k.Seq))
-	if k.Warmup {
-		b[24] = 1
-	}
-	h := fnv.New64a()
-	_, _ = h.Write(b[:])
-	return h.Sum64()
 }
 
 // words are common and short: one token each for most tokenizers.
@@ -122,6 +95,19 @@ industry figure street image phone data picture practice piece land product doct
 // Hash names the data set: two runs with the same hash ask the same prompts.
 func (s Synthetic) Hash() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "synthetic/v1 seed=%d words=%d output=%d\n%s", s.Seed, s.words(), s.OutputTokens, strings.Join(words, " "))
+	fmt.Fprintf(h, "synthetic/v2 seed=%d words=%d output=%d\n%s", s.Seed, s.words(), s.OutputTokens, strings.Join(words, " "))
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Describe says what is asked.
+func (s Synthetic) Describe() load.RequestShape {
+	return load.RequestShape{
+		InputTokensAsked: s.InputTokens, OutputTokensAsked: s.OutputTokens, Source: "synthetic words",
+		Cache: "every prompt of the sweep starts differently; another sweep with the same seed asks the same prompts",
+	}
+}
+
+// Lengths returns what is asked for: all requests are alike.
+func (s Synthetic) Lengths() (mean, most int) {
+	return s.InputTokens + s.OutputTokens, s.InputTokens + s.OutputTokens
 }
