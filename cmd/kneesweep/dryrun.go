@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/urfave/cli/v2"
+
+	"kneesweep/load"
 )
 
 // dryRun says what the sweep would take at most. Time and tokens are bounded by
@@ -18,25 +20,34 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 		windows += l.Windows
 	}
 	highest := levels[len(levels)-1]
-	perRequest := o.target.source.InputTokens + o.target.source.OutputTokens
-	requests := o.tokenBudget/perRequest + highest
+	mean, most := o.target.source.Lengths()
+	requests := o.tokenBudget/mean + highest
 	if c.Bool("json") {
 		e := json.NewEncoder(c.App.Writer)
 		e.SetIndent("", "  ")
 		return outputError(e.Encode(map[string]any{
 			"levels": levels, "visits": len(plan), "windows": windows,
-			"requests_at_most": requests, "tokens_at_most": o.tokenBudget + highest*perRequest,
+			"requests_at_most": requests, "tokens_at_most": o.tokenBudget + highest*most,
 			"seconds_at_most": o.budget.Seconds(), "cost_at_most": nil,
 		}))
 	}
 	_, err := fmt.Fprintf(c.App.Writer, `levels            %v
 visits            %d, with %d windows
-requests at most  %d (%d input and %d output tokens each)
+requests at most  %d (%s)
 tokens at most    %d (--token-budget, and what is in flight then)
 time at most      %v (--budget)
 cost at most      not known: no price was given
 nothing was sent
-`, levels, len(plan), windows, requests, o.target.source.InputTokens, o.target.source.OutputTokens,
-		o.tokenBudget+highest*perRequest, o.budget)
+`, levels, len(plan), windows, requests, lengths(o.target.source.Describe(), mean),
+		o.tokenBudget+highest*most, o.budget)
 	return outputError(err)
+}
+
+// lengths says what a request is made of; without the length of prompts, what it
+// is estimated at.
+func lengths(r load.RequestShape, mean int) string {
+	if r.InputTokensAsked == 0 {
+		return fmt.Sprintf("about %d tokens each, by the length of the prompts", mean)
+	}
+	return fmt.Sprintf("%d input and %d output tokens each", r.InputTokensAsked, r.OutputTokensAsked)
 }

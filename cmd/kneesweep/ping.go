@@ -34,7 +34,7 @@ func ping(c *cli.Context) error {
 		return err
 	}
 	if t.embedded {
-		url, stop, err := startEmbedded(embeddedConfig(t.source.Seed))
+		url, stop, err := startEmbedded(embeddedConfig(t.config.Seed))
 		if err != nil {
 			return failed(err)
 		}

@@ -22,7 +22,7 @@ var errTokenBudget = errors.New("the token budget is used up")
 // runSweep measures and writes; what is said about the outcome is in the curve.
 func runSweep(c *cli.Context, o sweepOptions) error {
 	if o.target.embedded {
-		url, stop, err := startEmbedded(embeddedConfig(o.target.source.Seed))
+		url, stop, err := startEmbedded(embeddedConfig(o.target.config.Seed))
 		if err != nil {
 			return failed(err)
 		}
@@ -38,7 +38,7 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	if err != nil {
 		return err
 	}
-	o.target.source = o.target.source.Calibrate(first.PromptTokens.V)
+	o.target.source = calibrate(o.target.source, first.PromptTokens.V)
 	out, err := openOutput(o.out, o.target.config.Epoch)
 	if err != nil {
 		return failed(err)
@@ -100,20 +100,16 @@ func hint(s *load.Sample) string {
 
 // newRun is the account of where the figures come from.
 func (o *sweepOptions) newRun(endpoint string) load.Run {
-	src := o.target.source
+	seed, request := o.target.config.Seed, o.target.source.Describe()
+	request.Stream, request.Dialect = !o.target.config.NoStream, "chat"
 	run := load.Run{
 		ID: newRunID(o.target.config.Epoch), Started: o.target.config.Epoch.Round(0), Tool: "kneesweep " + version(),
-		Target: endpoint, Model: o.target.config.Model, Label: o.label, Seed: src.Seed, DatasetHash: src.Hash(),
-		Request: load.RequestShape{
-			InputTokensAsked: src.InputTokens, OutputTokensAsked: src.OutputTokens,
-			Stream: !o.target.config.NoStream, Dialect: "chat",
-			Cache: "every prompt starts differently", Source: "synthetic words",
-		},
-		Settings: o.settings,
+		Target: endpoint, Model: o.target.config.Model, Label: o.label, Seed: seed, DatasetHash: o.target.source.Hash(),
+		Request: request, Settings: o.settings,
 	}
 	if o.target.embedded {
 		run.Target = "embedded simulated endpoint"
-		run.Truth = embeddedTruth(src.Seed, src.InputTokens, src.OutputTokens)
+		run.Truth = embeddedTruth(seed, request.InputTokensAsked, request.OutputTokensAsked)
 	}
 	return run
 }
@@ -141,7 +137,7 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	local, err := sweep.NewLocal(sweep.Config{
 		Sender: cl, Source: o.target.source, Sink: sweep.Tee(journal, mem.Take, count, p.take),
 		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
-		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.source.Seed, Health: health,
+		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health,
 	})
 	if err != nil {
 		return analysis.Data{Run: run}, err

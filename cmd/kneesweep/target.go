@@ -38,6 +38,7 @@ func targetFlags() []cli.Flag {
 		&cli.DurationFlag{Category: target, Name: "timeout-idle", Value: client.DefaultTimeoutIdle, Usage: "limit on silence after the first token"},
 		&cli.IntFlag{Category: shape, Name: "input-tokens", DefaultText: "128", Usage: "prompt length in `TOKENS` (random common words)"},
 		&cli.IntFlag{Category: shape, Name: "output-tokens", DefaultText: "128; 40 on the embedded endpoint", Usage: "longest answer in `TOKENS`"},
+		&cli.StringFlag{Category: shape, Name: "prompts", Usage: "ask the prompts of `FILE`.jsonl: {\"prompt\":…} or {\"messages\":[…]} a line, with max_tokens if you like"},
 		&cli.Uint64Flag{Category: shape, Name: "seed", Value: 1, Usage: "seed of everything random"},
 	}
 }
@@ -45,23 +46,15 @@ func targetFlags() []cli.Flag {
 // target is the endpoint of a command: a real one, or the embedded simulation.
 type target struct {
 	config   client.Config
-	source   workload.Synthetic
+	source   workload.Prompts
 	embedded bool
 }
 
 // newTarget reads the flags. Connections is the size of the pool.
 func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error) {
 	t := target{embedded: c.String("url") == ""}
-	t.source = workload.Synthetic{InputTokens: defaultTokens, OutputTokens: defaultTokens, Seed: c.Uint64("seed")}
-	if t.embedded {
-		t.source.OutputTokens = embeddedOutput
-	}
-	if c.IsSet("input-tokens") {
-		t.source.InputTokens = c.Int("input-tokens")
-	}
-	if c.IsSet("output-tokens") {
-		t.source.OutputTokens = c.Int("output-tokens")
-	}
+	source, sourceErr := newPrompts(c, t.embedded)
+	t.source = source
 	headers, headerErr := parseHeaders(c.StringSlice("header"))
 	key, keyErr := apiKey(c, stderr)
 	t.config = client.Config{
@@ -72,7 +65,7 @@ func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error
 		TimeoutConnect: c.Duration("timeout-connect"), TimeoutFirstToken: c.Duration("timeout-first-token"),
 		TimeoutIdle: c.Duration("timeout-idle"), Seed: c.Uint64("seed"), Epoch: time.Now(),
 	}
-	errs := []error{t.source.Validate(), headerErr, keyErr}
+	errs := []error{sourceErr, headerErr, keyErr}
 	if t.embedded {
 		t.config.URL, t.config.APIKey = "http://127.0.0.1", "" // the real address is known when it listens
 		t.config.Model = embeddedModel
