@@ -28,14 +28,18 @@ const (
 )
 
 // output is the folder of a run.
-type output struct{ dir string }
+type output struct {
+	dir  string
+	made bool // by us
+}
 
 // openOutput makes the folder and refuses one that holds a run already.
 func openOutput(dir string, now time.Time) (output, error) {
 	if dir == "" {
 		dir = now.Format("kneesweep-20060102-150405")
 	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
 		return output{}, fmt.Errorf("--out: %s is a file; give a folder", dir)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -47,7 +51,30 @@ func openOutput(dir string, now time.Time) (output, error) {
 			return output{}, fmt.Errorf("--out: %s exists already; choose another folder", path)
 		}
 	}
-	return output{dir}, nil
+	o := output{dir, errors.Is(err, fs.ErrNotExist)}
+	if err := o.probe(); err != nil {
+		o.discard()
+		return output{}, fmt.Errorf("--out: %w", err)
+	}
+	return o, nil
+}
+
+// probe finds a folder that cannot be written to, or a full disk, before the
+// sweep and not after it.
+func (o output) probe() error {
+	f, err := os.CreateTemp(o.dir, ".probe")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, 1<<20)) // about what a small run takes
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
+
+// discard removes the folder again, if we made it and nothing is in it.
+func (o output) discard() {
+	if o.made {
+		_ = os.Remove(o.dir)
+	}
 }
 
 // write writes curve, figure and report. It writes all that it can.

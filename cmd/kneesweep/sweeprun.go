@@ -14,13 +14,19 @@ import (
 	"kneesweep/load"
 	"kneesweep/report"
 	"kneesweep/sweep"
-	"kneesweep/workload"
 )
 
 var errTokenBudget = errors.New("the token budget is used up")
 
 // runSweep measures and writes; what is said about the outcome is in the curve.
 func runSweep(c *cli.Context, o sweepOptions) error {
+	perStream := 1
+	if o.target.embedded {
+		perStream = 2 // both ends are ours
+	}
+	if err := checkDescriptors(o.target.config.Connections, perStream); err != nil {
+		return failed(err)
+	}
 	if o.target.embedded {
 		url, stop, err := startEmbedded(embeddedConfig(o.target.config.Seed))
 		if err != nil {
@@ -34,15 +40,16 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		return usage(err)
 	}
 	defer cl.Close()
-	first, err := preflight(c, cl, o.target.source)
-	if err != nil {
-		return err
-	}
-	o.target.source = calibrate(o.target.source, first.PromptTokens.V)
 	out, err := openOutput(o.out, o.target.config.Epoch)
 	if err != nil {
 		return failed(err)
 	}
+	first, err := preflight(c, cl, o.target.config.Model, o.target.source)
+	if err != nil {
+		out.discard()
+		return err
+	}
+	o.target.source = calibrate(o.target.source, first.PromptTokens.V)
 	run := o.newRun(cl.Endpoint())
 	journal, err := out.startJournal(run)
 	if err != nil {
@@ -61,41 +68,6 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		return failed(err)
 	}
 	return sweepExit(c.Context, data.Visits, curve)
-}
-
-// preflight sends one request, so that a wrong address, key or model costs one
-// request and not a sweep.
-func preflight(c *cli.Context, cl *client.Client, source workload.Source) (load.Sample, error) {
-	p := source.Prompt(workload.Key{Warmup: true, Seq: -1})
-	s := cl.Send(c.Context, p)
-	if code, ok := interruptCode(c.Context); ok {
-		return s, exitError{code, errors.New("interrupted before the first measurement")}
-	}
-	if !s.Failed() {
-		return s, nil
-	}
-	text := fmt.Sprintf("preflight: one request to %s failed (%s)", cl.Endpoint(), s.Cause)
-	if s.Error != "" {
-		text += ": " + s.Error
-	}
-	return s, failed(fmt.Errorf("%s\n%s", text, hint(&s)))
-}
-
-// hint names what to change after a failed preflight.
-func hint(s *load.Sample) string {
-	switch {
-	case s.Cause == load.CauseConnect || s.Cause == load.CauseTLS:
-		return "nothing was measured; check --url, and that the server is up"
-	case s.Status == 401 || s.Status == 403:
-		return "nothing was measured; check the key (--api-key-env)"
-	case s.Status == 404:
-		return "nothing was measured; check the path in --url and the name in --model"
-	case s.Status == 400 || s.Status == 422:
-		return "nothing was measured; if the server refuses a field, leave it out with --omit-field (stream_options, for example)"
-	case s.Status == 429:
-		return "nothing was measured; the endpoint is throttling already"
-	}
-	return "nothing was measured; kneesweep ping shows one request in detail"
 }
 
 // newRun is the account of where the figures come from.

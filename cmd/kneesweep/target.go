@@ -21,7 +21,7 @@ const defaultTokens = 128 // asked and answered, when nothing else is said
 // targetFlags say what is asked, of whom: shared by sweep and ping.
 func targetFlags() []cli.Flag {
 	const target, shape = "Target:", "Request shape:"
-	return []cli.Flag{
+	return append(tlsFlags(target), []cli.Flag{
 		&cli.StringFlag{Category: target, Name: "url", EnvVars: []string{"OPENAI_BASE_URL"}, Usage: "base `ADDRESS` of the endpoint, e.g. http://host:8000/v1; without it the embedded simulated endpoint is used"},
 		&cli.StringFlag{Category: target, Name: "model", Usage: "model `NAME`"},
 		&cli.StringFlag{Category: target, Name: "api-key-env", Value: "OPENAI_API_KEY", Usage: "`NAME` of the environment variable that holds the key"},
@@ -40,7 +40,7 @@ func targetFlags() []cli.Flag {
 		&cli.IntFlag{Category: shape, Name: "output-tokens", DefaultText: "128; 40 on the embedded endpoint", Usage: "longest answer in `TOKENS`"},
 		&cli.StringFlag{Category: shape, Name: "prompts", Usage: "ask the prompts of `FILE`.jsonl: {\"prompt\":…} or {\"messages\":[…]} a line, with max_tokens if you like"},
 		&cli.Uint64Flag{Category: shape, Name: "seed", Value: 1, Usage: "seed of everything random"},
-	}
+	}...)
 }
 
 // target is the endpoint of a command: a real one, or the embedded simulation.
@@ -57,15 +57,16 @@ func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error
 	t.source = source
 	headers, headerErr := parseHeaders(c.StringSlice("header"))
 	key, keyErr := apiKey(c, stderr)
+	trust, tlsErr := tlsConfig(c)
 	t.config = client.Config{
-		URL: c.String("url"), Model: c.String("model"), APIKey: key, Headers: headers,
+		URL: c.String("url"), Model: c.String("model"), APIKey: key, Headers: headers, TLS: trust,
 		NoStream: c.Bool("no-stream"), OmitFields: c.StringSlice("omit-field"),
 		MaxTokensField: c.String("max-tokens-field"), IgnoreEOS: c.Bool("ignore-eos"),
 		NewConnection: c.Bool("new-connection"), Retries: c.Int("retries"), Connections: connections,
 		TimeoutConnect: c.Duration("timeout-connect"), TimeoutFirstToken: c.Duration("timeout-first-token"),
 		TimeoutIdle: c.Duration("timeout-idle"), Seed: c.Uint64("seed"), Epoch: time.Now(),
 	}
-	errs := []error{sourceErr, headerErr, keyErr}
+	errs := []error{sourceErr, headerErr, keyErr, tlsErr}
 	if t.embedded {
 		t.config.URL, t.config.APIKey = "http://127.0.0.1", "" // the real address is known when it listens
 		t.config.Model = embeddedModel

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+)
+
+// tlsFlags say whom to trust and who we are.
+func tlsFlags(category string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Category: category, Name: "ca-cert", Usage: "trust the certificate authorities in `FILE` (PEM) beside those of the system"},
+		&cli.StringFlag{Category: category, Name: "client-cert", Usage: "show the certificate in `FILE` (PEM)"},
+		&cli.StringFlag{Category: category, Name: "client-key", Usage: "its private key, `FILE` (PEM)"},
+	}
+}
+
+// tlsConfig reads the files; nil when no flag is given.
+func tlsConfig(c *cli.Context) (*tls.Config, error) {
+	ca, cert, key := c.String("ca-cert"), c.String("client-cert"), c.String("client-key")
+	if ca == "" && cert == "" && key == "" {
+		return nil, nil
+	}
+	conf := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ca != "" {
+		pem, err := os.ReadFile(ca)
+		if err != nil {
+			return nil, fmt.Errorf("--ca-cert: %w", err)
+		}
+		if conf.RootCAs, err = x509.SystemCertPool(); err != nil {
+			conf.RootCAs = x509.NewCertPool()
+		}
+		if !conf.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("--ca-cert: %s holds no PEM certificate", ca)
+		}
+	}
+	if (cert == "") != (key == "") {
+		return nil, errors.New("--client-cert and --client-key: give both")
+	}
+	if cert != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("--client-cert: %w", err)
+		}
+		conf.Certificates = []tls.Certificate{pair}
+	}
+	return conf, nil
+}
