@@ -46,10 +46,10 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ErrWriter:      stderr,
 		OnUsageError:   refuse,
 		ExitErrHandler: func(*cli.Context, error) {}, // run decides
-		Commands:       []*cli.Command{sweepCommand(), pingCommand(), analyzeCommand(), plotCommand(), simCommand()},
+		Commands:       []*cli.Command{sweepCommand(), pingCommand(), analyzeCommand(), plotCommand(), checkCommand(), simCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("no such command: %q (there are sweep, ping, analyze, plot, sim)", c.Args().First())
+				return usagef("no such command: %q (there are sweep, ping, analyze, plot, check, sim)", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},

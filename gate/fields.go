@@ -1,0 +1,120 @@
+package gate
+
+// kind is what a field holds, and so what it can be compared with.
+type kind int
+
+const (
+	object   kind = iota // has members and no value of its own
+	list                 // cannot be compared at all
+	counts               // a map from name to count
+	number               // a count or a rate
+	fraction             // 1 is 100 %
+	millis               // a time in milliseconds
+	text
+	boolean
+)
+
+// want says how a value of the kind is written.
+func (k kind) want() string {
+	return [...]string{
+		number: "a number, such as 32 or 2k", fraction: "a fraction, such as 0.05 or 5%",
+		millis: "a time, such as 500, 500ms or 0.5s (a number alone is milliseconds)",
+		text:   `a text in quotes, such as "knee"`, boolean: "true or false",
+	}[k]
+}
+
+func (k kind) isNumber() bool { return k == number || k == fraction || k == millis }
+
+// field is a node of the schema. One with members and another kind than object is
+// an interval: as a value it is its member "value".
+type field struct {
+	kind    kind
+	members fields
+	oneOf   []string // all texts that can be there; empty = any
+}
+
+type fields map[string]field
+
+// of are fields of one kind.
+func of(k kind, names ...string) fields {
+	f := fields{}
+	for _, n := range names {
+		f[n] = field{kind: k}
+	}
+	return f
+}
+
+// and is f with the fields of more.
+func (f fields) and(more fields) fields {
+	for name, m := range more {
+		f[name] = m
+	}
+	return f
+}
+
+func structure(members fields) field { return field{members: members} }
+
+func oneOf(texts ...string) field { return field{kind: text, oneOf: texts} }
+
+var interval = field{kind: number, members: of(number, "value", "lo", "hi")}
+
+func distribution(k kind) field {
+	return structure(of(k, "p50", "p90", "p95", "p99", "mean").and(of(number, "count")))
+}
+
+// curve is the document kneesweep/curve/v1. Steps have the type of one step.
+var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).and(fields{
+	"run": structure(of(text, "id", "started", "tool", "target", "model", "label", "dataset_hash", "stop_reason").and(fields{
+		"seed":   {kind: number},
+		"status": oneOf("complete", "interrupted", "stopped"),
+		"request": structure(of(number, "input_tokens_asked", "input_tokens_got_mean", "output_tokens_asked").
+			and(of(boolean, "stream")).and(of(text, "dialect", "cache", "source"))),
+		"settings": structure(of(millis, "window_ms", "think_ms").and(of(number, "measurements", "passes", "warmup")).
+			and(of(fraction, "max_error_rate"))),
+		"truth": structure(of(number, "knee", "admission_limit")),
+	})),
+	"steps": step,
+	"knee": structure(of(text, "method").and(of(list, "outliers", "warnings")).and(of(boolean, "soft")).
+		and(of(number, "lower_bound", "plateau_tokens_per_second", "slope_tokens_per_second_per_stream", "n95")).
+		and(of(fraction, "rise_per_doubling")).and(fields{
+		"verdict":     oneOf("knee", "too_few_levels", "at_or_below_first", "not_located", "still_rising"),
+		"concurrency": interval,
+		"retrograde":  structure(of(number, "from").and(of(fraction, "drop"))),
+		"fit":         structure(of(number, "a", "b", "k", "rss", "from", "to")),
+	})),
+	"admission_limit": interval,
+	"cause":           structure(of(text, "name").and(of(list, "evidence"))),
+	"recommended": structure(of(number, "concurrency").and(of(text, "reason")).and(fields{
+		"limited_by": oneOf("knee", "admission", "slo"),
+	})),
+}))
+
+var step = structure(of(list, "measurements", "warnings").and(of(counts, "failures", "models", "fingerprints")).
+	and(of(boolean, "valid", "steady")).and(of(text, "invalid_reason", "token_source")).
+	and(of(millis, "window_ms", "backoff_ms")).
+	and(of(fraction, "drift", "error_rate", "scaled_share", "hidden_share", "cached_share")).
+	and(of(number, "concurrency", "visible_tokens_per_second", "requests_per_second", "littles_law", "waves",
+		"started", "finished", "failed", "in_flight_at_end", "tokens_per_chunk", "output_length_mean", "prompt_tokens_mean",
+		"connections_opened", "connections_reused", "replayed", "retries")).and(fields{
+	"output_tokens_per_second": interval,
+	"decode_tokens_per_second": distribution(number),
+	"ttft_ms":                  distribution(millis),
+	"ttfc_ms":                  distribution(millis),
+	"connect_ms":               distribution(millis),
+	"tpot_ms":                  distribution(millis),
+	"itl_ms":                   distribution(millis),
+	"icl_ms":                   distribution(millis),
+	"e2e_ms":                   distribution(millis),
+	"dispatch_delay_ms":        distribution(millis),
+	"in_flight":                structure(of(number, "mean", "peak")),
+	"decode_concurrency": structure(of(number, "mean", "mode", "p90", "peak").
+		and(of(fraction, "peak_share", "peak_windows_share", "above_p90_share"))),
+	"client": structure(of(fraction, "cpu").and(of(millis, "lag_p99_ms", "gc_pause_ms")).and(of(boolean, "bound"))),
+}))
+
+// account are the fields of a step that say how it went. They count for every
+// step; the other fields are figures, and count for valid steps only.
+var account = []string{
+	"valid", "invalid_reason", "steady", "started", "finished", "failed", "in_flight_at_end",
+	"failures", "error_rate", "backoff_ms", "client",
+}
