@@ -215,7 +215,7 @@ func (d *levelData) judge(st *load.Step) {
 	}
 	if st.InFlight.OK {
 		if want := d.expectedInFlight(st); st.InFlight.Mean < inFlightFloor*want {
-			why = append(why, fmt.Sprintf("%.1f requests in flight of %.1f expected", st.InFlight.Mean, want))
+			why = append(why, d.missing(st, want))
 		}
 	}
 	if st.Client.OK && st.Client.V.Bound {
@@ -225,13 +225,28 @@ func (d *levelData) judge(st *load.Step) {
 	st.InvalidReason = strings.Join(why, "; ")
 }
 
-// expectedInFlight is N·R/(R + Z) for think time Z.
+// expectedInFlight is N·R/(R + Z) for think time Z. A span begins with the end
+// of a warm-up request, so with a pause; what the pause takes of it is allowed.
 func (d *levelData) expectedInFlight(st *load.Step) float64 {
 	z := d.run.Settings.Think.Seconds()
 	if z == 0 || st.E2E.Count == 0 {
 		return float64(d.n)
 	}
-	return float64(d.n) * st.E2E.Mean / (st.E2E.Mean + z)
+	cycle := st.E2E.Mean + z
+	paused := z * float64(len(d.stays)) / max(d.seconds(), cycle)
+	return float64(d.n) * st.E2E.Mean / cycle * max(0, 1-paused)
+}
+
+// missing says why fewer requests than expected were in flight.
+func (d *levelData) missing(st *load.Step, want float64) string {
+	text := fmt.Sprintf("%.3g requests in flight of %.3g expected", st.InFlight.Mean, want)
+	switch {
+	case st.Backoff > 0 && st.Failed > 0:
+		text += fmt.Sprintf(": streams waited %.3g s after failures (%s)", st.Backoff.Seconds(), failures(st.Failures))
+	case st.DispatchDelay.Count > 0 && st.DispatchDelay.P50 > 0.01*st.E2E.Mean:
+		text += fmt.Sprintf(": streams needed %.3g ms between two requests (median)", 1000*st.DispatchDelay.P50)
+	}
+	return text
 }
 
 // failures lists causes, most frequent first.

@@ -123,7 +123,7 @@ func TestLittlesLaw(t *testing.T) {
 // Think time lowers what is expected in flight; idle workers do not.
 func TestExpectedInFlight(t *testing.T) {
 	d := Data{Visits: []load.Visit{visit(0, 4, 0, 4000, 1000, 20)}, Samples: loop(4, 24, 1000)}
-	if st := one(t, d); st.Valid || !strings.Contains(st.InvalidReason, "2.0 requests in flight of 4.0 expected") {
+	if st := one(t, d); st.Valid || !strings.Contains(st.InvalidReason, "2 requests in flight of 4 expected") {
 		t.Errorf("half idle without think time: valid %v, %q", st.Valid, st.InvalidReason)
 	}
 	d.Run.Settings.Think = time.Second
@@ -157,7 +157,7 @@ func TestValidity(t *testing.T) {
 		{"failing", []load.Visit{ended(load.EndedFailing, 0)}, "failing", 1},
 		{"client bound", []load.Visit{bound}, "client bound", 4},
 		{"no window", []load.Visit{{Level: load.Level{Concurrency: 2}}}, "no window was measured", 0},
-		{"nothing arrived", []load.Visit{visit(0, 2, 0, 60_000, 1000, 2)}, "no tokens; 0.0 requests in flight of 2.0 expected", 2},
+		{"nothing arrived", []load.Visit{visit(0, 2, 0, 60_000, 1000, 2)}, "no tokens; 0 requests in flight of 2 expected", 2},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

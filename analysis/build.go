@@ -88,7 +88,7 @@ func runWarnings(run load.Run, steps []load.Step) []load.Warning {
 		warnings = append(warnings, load.Warnf(load.WarnDriftUnchecked,
 			"%d of %d levels were visited once: a drift of the endpoint during the sweep would bend the curve unseen", valid-len(drifts), valid))
 	}
-	if d := stat.Median(drifts); math.Abs(d) > notableDrift {
+	if d := stat.Median(drifts); 2*len(drifts) >= valid && math.Abs(d) > notableDrift {
 		way := "faster"
 		if d < 0 {
 			way = "slower"

@@ -212,5 +212,6 @@ func elasticity(name string, e load.Opt[float64]) string {
 	if !e.OK {
 		return name + " not known"
 	}
-	return fmt.Sprintf("%s changes %+.0f %% per doubling of N", name, 100*(math.Exp2(e.V)-1))
+	change := math.Round(100 * (math.Exp2(e.V) - 1))
+	return fmt.Sprintf("%s changes %+.0f %% per doubling of N", name, change+0) // +0: no minus zero
 }

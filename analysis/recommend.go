@@ -3,6 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"kneesweep/analysis/knee"
@@ -119,12 +120,12 @@ func kneeReason(c Curve, r Recommended) string {
 	wait := admitted(c, "; beyond %d streams requests queue"+queueing(c))
 	switch r.LimitedBy {
 	case "slo":
-		return allow + fmt.Sprintf("the most that meet the SLO (the knee is at %.3g streams)%s.", c.Knee.Concurrency.V.Value, wait)
+		return allow + fmt.Sprintf("the most that meet the SLO (the knee is at %s streams)%s.", figure(c.Knee.Concurrency.V.Value), wait)
 	case "admission":
 		return allow + fmt.Sprintf("the endpoint runs no more requests at once%s.", wait)
 	}
-	return allow + fmt.Sprintf("they bring 95 %% of the plateau of %.4g tokens/s (knee at %.3g streams), and more streams buy mostly waiting%s.",
-		plateau, c.Knee.Concurrency.V.Value, wait)
+	return allow + fmt.Sprintf("they bring 95 %% of the plateau of %s tokens/s (knee at %s streams), and more streams buy mostly waiting%s.",
+		figure(plateau), figure(c.Knee.Concurrency.V.Value), wait)
 }
 
 // queueing says what each stream beyond the admission limit costs: it waits for
@@ -169,4 +170,18 @@ func span(seconds float64) string {
 		return fmt.Sprintf("%.3g ms", 1000*seconds)
 	}
 	return fmt.Sprintf("%.3g s", seconds)
+}
+
+// figure writes a number with three significant digits, or all digits before the
+// point, never with an exponent.
+func figure(x float64) string {
+	digits := 0
+	if x > 0 && x < 100 {
+		digits = min(12, max(0, 2-int(math.Floor(math.Log10(x)))))
+	}
+	s := strconv.FormatFloat(x, 'f', digits, 64)
+	if digits > 0 {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
 }

@@ -101,7 +101,7 @@ func newLevelData(run load.Run, n int, visits []load.Visit, order []*load.Sample
 			d.add(v, order)
 		}
 	}
-	d.tokens = newTokenModel(d)
+	d.tokens = newTokenModel(d, order)
 	return d
 }
 

@@ -18,37 +18,61 @@ type tokenModel struct {
 	hiddenRate float64 // hidden tokens/s of the same
 }
 
-func newTokenModel(d *levelData) tokenModel {
-	var m tokenModel
-	n, chunks := 0, 0
-	hidden, hiddenFor, finished := 0, 0.0, 0
-	whole, wholeHidden, wholeFor := 0, 0, 0.0
+// newTokenModel takes the ratios from the requests that finished inside the
+// measured spans, or, if none did, from all that finished in the run.
+func newTokenModel(d *levelData, run []*load.Sample) tokenModel {
+	var r ratios
 	d.each(func(s *load.Sample, span load.Span) {
-		if s.Failed() || s.End >= span.To || s.TokenSource != load.SourceServer {
-			return
+		if s.End < span.To {
+			r.add(s)
 		}
-		if len(s.Chunks) == 0 {
-			whole += s.Streamed()
-			wholeHidden += s.HiddenTokens
-			wholeFor += s.E2E().Seconds()
-			return
-		}
-		n += s.Streamed()
-		chunks += len(s.Chunks)
-		finished++
-		hidden += s.HiddenTokens
-		hiddenFor += s.TTFT().V.Seconds()
 	})
-	if n > 0 && chunks > 0 {
-		m.perChunk = load.Some(float64(n) / float64(chunks))
+	if r == (ratios{}) {
+		for _, s := range run {
+			r.add(s)
+		}
 	}
-	if finished > 0 {
-		m.hidden = float64(hidden) / float64(finished)
-		m.hiddenFor = hiddenFor / float64(finished)
+	return r.model()
+}
+
+// ratios sums over finished requests with a count of the server.
+type ratios struct {
+	tokens, chunks     int
+	hidden, finished   int
+	hiddenFor          float64 // s
+	whole, wholeHidden int
+	wholeFor           float64 // s
+}
+
+func (r *ratios) add(s *load.Sample) {
+	if s.Failed() || s.TokenSource != load.SourceServer {
+		return
 	}
-	if wholeFor > 0 {
-		m.rate = load.Some(float64(whole) / wholeFor)
-		m.hiddenRate = float64(wholeHidden) / wholeFor
+	if len(s.Chunks) == 0 {
+		r.whole += s.Streamed()
+		r.wholeHidden += s.HiddenTokens
+		r.wholeFor += s.E2E().Seconds()
+		return
+	}
+	r.tokens += s.Streamed()
+	r.chunks += len(s.Chunks)
+	r.finished++
+	r.hidden += s.HiddenTokens
+	r.hiddenFor += s.TTFT().V.Seconds()
+}
+
+func (r *ratios) model() tokenModel {
+	var m tokenModel
+	if r.tokens > 0 && r.chunks > 0 {
+		m.perChunk = load.Some(float64(r.tokens) / float64(r.chunks))
+	}
+	if r.finished > 0 {
+		m.hidden = float64(r.hidden) / float64(r.finished)
+		m.hiddenFor = r.hiddenFor / float64(r.finished)
+	}
+	if r.wholeFor > 0 {
+		m.rate = load.Some(float64(r.whole) / r.wholeFor)
+		m.hiddenRate = float64(r.wholeHidden) / r.wholeFor
 	}
 	return m
 }

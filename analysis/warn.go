@@ -1,14 +1,20 @@
 package analysis
 
-import "kneesweep/load"
+import (
+	"math"
+
+	"kneesweep/analysis/stat"
+	"kneesweep/load"
+)
 
 const (
 	hiddenWarn      = 0.05
 	scaledWarn      = 0.20
 	cachedWarn      = 0.50
+	burstWarn       = 0.20 // difference of the windows' median from their mean
 	shortWarn       = 0.90
 	replayedWarn    = 0.01
-	answersWarn     = 0.01 // of the answers that carry a warning of their own
+	answersWarn     = 0.05 // of the answers that carry a warning of their own
 	fewestForP90    = 44   // samples that bound a p90 at 99 % confidence
 	fewestWaves     = 3
 	mixedModelCount = 2
@@ -22,11 +28,16 @@ func (d *levelData) warn(st *load.Step) {
 	if len(st.Measurements) == 0 {
 		return
 	}
-	if !st.Steady {
+	switch mean := stat.Mean(st.Measurements); {
+	case !st.Steady:
 		add(load.WarnNotSteady, "throughput still moved during the windows")
+	case math.Abs(st.Throughput.V.Value-mean) > burstWarn*mean:
+		st.Steady = false
+		add(load.WarnNotSteady, "the windows' median of %.4g tokens/s is far from their mean of %.4g: answers come in bursts longer than a window; use a longer --window",
+			st.Throughput.V.Value, mean)
 	}
 	if st.TokenSource == load.SourceEstimated {
-		add(load.WarnEstimatedTokens, "the server sent no usage: tokens are counted chunks")
+		add(load.WarnEstimatedTokens, "no usage of the server to go by: tokens are counted chunks")
 	}
 	if st.ScaledShare > scaledWarn {
 		add(load.WarnEstimatedTokens, "%.0f %% of the tokens belong to requests without a count and are scaled by the rates of the others",
@@ -38,7 +49,7 @@ func (d *levelData) warn(st *load.Step) {
 	if st.CachedShare.V > cachedWarn {
 		add(load.WarnHighCacheShare, "%.0f %% of the prompt tokens came from the server's cache", 100*st.CachedShare.V)
 	}
-	if asked := d.run.Request.OutputTokensAsked; asked > 0 && st.OutputLengthMean.OK && st.OutputLengthMean.V < shortWarn*float64(asked) {
+	if asked := d.run.Request.OutputTokensAsked; asked > 0 && st.TokenSource != load.SourceEstimated && st.OutputLengthMean.OK && st.OutputLengthMean.V < shortWarn*float64(asked) {
 		add(load.WarnShortOutput, "answers had %.0f tokens of the %d asked for", st.OutputLengthMean.V, asked)
 	}
 	if len(st.Models) >= mixedModelCount || len(st.Fingerprints) >= mixedModelCount {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"kneesweep/analysis"
+	"kneesweep/analysis/knee"
 	"kneesweep/load"
 )
 
@@ -65,13 +66,14 @@ func drawThroughput(p *panel, c analysis.Curve) {
 }
 
 // drawLevel draws the median of a level with its interval. A level that is not
-// valid and has no value is a line with a cross at its upper end.
+// valid and has no value is a line with a cross below the axis of streams, away
+// from where values are.
 func drawLevel(p *panel, c analysis.Curve, s load.Step) {
 	n := float64(s.Concurrency)
 	switch {
 	case !s.Valid && !s.Throughput.OK:
 		p.vertical(n, line(1, grey, 1, 4))
-		p.canvas.DrawGlyphNoClip(glyph(cross{}, 4.5, grey), vg.Point{X: p.x.at(n), Y: p.y.to - 8})
+		p.canvas.DrawGlyphNoClip(glyph(cross{}, 4.5, grey), vg.Point{X: p.x.at(n), Y: p.y.from})
 	case !s.Throughput.OK:
 	case !s.Valid:
 		p.mark(n, s.Throughput.V.Value, glyph(cross{}, 4.5, grey))
@@ -96,10 +98,11 @@ func medians(c analysis.Curve) (xs, ys []float64) {
 	return xs, ys
 }
 
-// fitted reports whether there is a line that can be drawn.
+// fitted reports whether there is a line that can be drawn. That of a curve that
+// still rises was rejected.
 func fitted(c analysis.Curve) bool {
 	f := c.Knee.Fit
-	return f != nil && len(c.Steps) > 0 && !math.IsNaN(f.At(f.K)) && !math.IsInf(f.At(f.K), 0)
+	return f != nil && c.Knee.Verdict != knee.StillRising && len(c.Steps) > 0 && !math.IsNaN(f.At(f.K)) && !math.IsInf(f.At(f.K), 0)
 }
 
 // drawFit draws the fitted line over the levels that it was fitted to.

@@ -47,12 +47,12 @@ func kneeSentence(c analysis.Curve) string {
 			"too few levels lie beyond it; sweep to at least %s.", streams(last), plots.Streams(2*last))
 	case knee.StillRising:
 		last := lastLevel(c)
-		rise := ""
-		if k.RisePerDoubling.OK {
-			rise = fmt.Sprintf(", by %s per doubling of the streams", percent(k.RisePerDoubling.V))
+		if !k.RisePerDoubling.OK {
+			return fmt.Sprintf("Throughput is not shown to level off up to %s, the highest level measured: "+
+				"measure longer, or sweep to at least %s.", streams(last), plots.Streams(2*last))
 		}
-		return fmt.Sprintf("Throughput still rises at %s, the highest level measured%s: the knee lies higher, so sweep further.",
-			streams(last), rise)
+		return fmt.Sprintf("Throughput still rises at %s, the highest level measured, by %s per doubling of the streams: "+
+			"the knee lies higher, so sweep further.", streams(last), percent(k.RisePerDoubling.V))
 	}
 	return tooFewSentence(c)
 }

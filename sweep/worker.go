@@ -39,6 +39,7 @@ func (l *Local) work(slot int) {
 			failures = 0
 		}
 		end := s.End
+		l.spread(&s)
 		l.ended(slot, &s)
 		l.events <- Event{Sample: &s}
 		if l.ctx.Err() != nil {
@@ -49,6 +50,18 @@ func (l *Local) work(slot int) {
 			end = l.now()
 		}
 		ready = load.Some(end)
+	}
+}
+
+// spread counts the tokens of an answer that came in one piece evenly over its
+// life, for the live steady test and the progress.
+func (l *Local) spread(s *load.Sample) {
+	if len(s.Chunks) > 0 || s.Failed() {
+		return
+	}
+	n := s.OutputTokens
+	for i := range n {
+		l.arrived(s.Sent + time.Duration((float64(i)+0.5)/float64(n)*float64(s.E2E())))
 	}
 }
 
