@@ -213,10 +213,10 @@ func steps(doc map[string]any) func(func(float64, map[string]any) bool) {
 // String is "NAME is VALUE".
 func (r Reading) String() string {
 	s := r.Name + " is " + r.show(r.Value)
-	if values, ok := r.Value.([]any); ok {
+	if values, ok := r.Value.([]any); ok && len(values) > 0 {
 		parts := []string{}
 		for i, v := range values {
-			parts = append(parts, fmt.Sprintf("%s at N = %v", r.show(v), r.Levels[i]))
+			parts = append(parts, r.show(v)+[]string{" at N = ", " at "}[min(i, 1)]+fmt.Sprint(r.Levels[i]))
 		}
 		s = r.Name + ": " + strings.Join(parts, ", ")
 	} else if len(r.Levels) > 0 {
