@@ -137,7 +137,7 @@ func (p *parser) check(c comparison, left, op, right token) error {
 		return nil
 	case a.field.kind == object:
 		return p.fail(other, "want null, or else one of the members on the other side: "+names(a.field.members))
-	case !comparable(a, b):
+	case !suits(a, b):
 		return p.fail(other, "want "+a.field.kind.want())
 	case !equality && !a.field.kind.isNumber():
 		return p.fail(op, "want == or != with a text, true or false")
@@ -148,8 +148,8 @@ func (p *parser) check(c comparison, left, op, right token) error {
 	return nil
 }
 
-// comparable reports whether b, a literal or a field, can stand against the field a.
-func comparable(a, b operand) bool {
+// suits reports whether b, a literal or a field, can stand against the field a.
+func suits(a, b operand) bool {
 	plain := b.literal() && b.field.kind == number
 	return a.field.kind == b.field.kind || plain && a.field.kind.isNumber()
 }
