@@ -12,13 +12,13 @@ func reference(in string) (events []string) {
 	in = strings.TrimPrefix(in, "\xef\xbb\xbf")
 	in = strings.ReplaceAll(in, "\r\n", "\n")
 	in = strings.ReplaceAll(in, "\r", "\n")
-	var data []string
+	var data, stray []string
 	typ := ""
 	flush := func() {
-		if data != nil {
-			events = append(events, typ+"|"+strings.Join(data, "\n"))
+		if data != nil || stray != nil {
+			events = append(events, text(typ, strings.Join(data, "\n"), cap64(strings.Join(stray, "\n"))))
 		}
-		data, typ = nil, ""
+		data, stray, typ = nil, nil, ""
 	}
 	for _, line := range strings.Split(in, "\n") {
 		if line == "" {
@@ -32,11 +32,24 @@ func reference(in string) (events []string) {
 			data = append(data, value)
 		case "event":
 			typ = value
+		case "", "id", "retry":
+		default:
+			stray = append(stray, line)
 		}
 	}
 	flush()
 	return events
 }
+
+// text writes an event as type|data, and its stray text in braces.
+func text(typ, data, stray string) string {
+	if stray != "" {
+		stray = "{" + stray + "}"
+	}
+	return typ + "|" + data + stray
+}
+
+func cap64(s string) string { return s[:min(len(s), maxStray)] }
 
 // pieces cuts its text where the bytes of cuts say.
 type pieces struct {
@@ -63,6 +76,7 @@ func FuzzReader(f *testing.F) {
 	for _, in := range []string{
 		"data: a\n\n", "data: a\r\n\r\n", "data: a\r\rdata: b", "\xef\xbb\xbfdata:a\ndata\n\n",
 		": c\n\nevent: error\ndata: {\"a\":1}\nid: 7\n\n", "data: 你好🌍\r\n\ndata: [DONE]", "event: x\n\ndata: a\n\n", "\r\n\r\n\n\r",
+		"data: a\n\n{\"error\":1}\nerror: x\n\n", "x\ndata: a\nretry: 1\ny",
 		"data: " + strings.Repeat("x", 5000) + "\n\ndata: b\n\n",
 	} {
 		f.Add([]byte(in), []byte{})
@@ -83,7 +97,7 @@ func FuzzReader(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := string(ev.Type) + "|" + string(ev.Data); i >= len(want) || got != want[i] {
+			if got := text(string(ev.Type), string(ev.Data), string(ev.Stray)); i >= len(want) || got != want[i] {
 				t.Fatalf("event %d is %q, want %q", i, got, want)
 			}
 			if int(ev.At) != ev.Read || ev.Read < 1 {

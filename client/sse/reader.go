@@ -17,6 +17,7 @@ const MaxFrame = 16 << 20
 
 const (
 	firstBuffer = 4 << 10
+	maxStray    = 64 << 10 // bytes kept of lines that are no field
 	maxRead     = 64 << 10 // bytes asked for at once, whatever room there is
 	maxIdleRead = 100      // reads in a row that may return nothing
 )
@@ -28,11 +29,15 @@ var bom = []byte("\xef\xbb\xbf")
 
 // Event is one dispatched event.
 type Event struct {
-	Data []byte        // its data lines joined by LF; valid until the next call of Next
-	Type []byte        // its event field, empty if it had none; valid until the next call of Next
-	At   time.Duration // stamp of the read that completed it
-	Read int           // number of that read, from 1; events with the same number share a stamp
-	Cut  bool          // the stream ended before the blank line that closes the event
+	Data []byte // its data lines joined by LF; valid until the next call of Next
+	// Stray holds the lines before its end that are neither a comment nor a known field,
+	// joined by LF, at most 64 KiB of them; valid until the next call of Next. They mean
+	// nothing in a stream, but servers and gateways write their last words so.
+	Stray []byte
+	Type  []byte        // its event field, empty if it had none; valid until the next call of Next
+	At    time.Duration // stamp of the read that completed it
+	Read  int           // number of that read, from 1; events with the same number share a stamp
+	Cut   bool          // the stream ended before the blank line that closes the event
 }
 
 // Reader splits a stream into events. It is not safe for concurrent use.
@@ -52,6 +57,7 @@ type Reader struct {
 
 	data    []byte
 	typ     []byte
+	stray   []byte
 	pending bool // the current event has a data line
 }
 
@@ -94,10 +100,11 @@ type failed struct{ err error }
 
 func (f failed) Read([]byte) (int, error) { return 0, f.err }
 
-// Next returns the next event. At the end of the stream it first returns an event
-// that has data but lacks its closing blank line, then io.EOF. After any other
-// error of the source, an unfinished event is dropped. A line or an event over
-// [MaxFrame] gives [ErrFrameTooLong].
+// Next returns the next event; lines that are no field make one too, with stray text
+// and perhaps without data. At the end of the stream, which io.EOF and
+// io.ErrUnexpectedEOF tell, it first returns an event that lacks its closing blank
+// line, then the error. After any other error of the source, an unfinished event is
+// dropped. A line or an event over [MaxFrame] gives [ErrFrameTooLong].
 func (r *Reader) Next() (Event, error) {
 	r.reset()
 	for {
@@ -110,7 +117,7 @@ func (r *Reader) Next() (Event, error) {
 			continue
 		}
 		if len(line) == 0 {
-			if r.pending {
+			if r.full() {
 				return r.event(false), nil
 			}
 			r.reset()
@@ -124,17 +131,20 @@ func (r *Reader) Next() (Event, error) {
 }
 
 func (r *Reader) reset() {
-	r.data, r.typ, r.pending = r.data[:0], r.typ[:0], false
+	r.data, r.typ, r.stray, r.pending = r.data[:0], r.typ[:0], r.stray[:0], false
 }
 
+// full reports whether the current event holds anything to hand out.
+func (r *Reader) full() bool { return r.pending || len(r.stray) > 0 }
+
 func (r *Reader) event(cut bool) Event {
-	return Event{Data: r.data, Type: r.typ, At: r.at, Read: r.read, Cut: cut}
+	return Event{Data: r.data, Type: r.typ, Stray: r.stray, At: r.at, Read: r.read, Cut: cut}
 }
 
 // last handles the end of the source: a line without line end counts, and an
 // event without its blank line too.
 func (r *Reader) last() (Event, error) {
-	if !errors.Is(r.err, io.EOF) {
+	if !errors.Is(r.err, io.EOF) && !errors.Is(r.err, io.ErrUnexpectedEOF) {
 		return Event{}, r.err
 	}
 	if r.pos < r.end {
@@ -145,7 +155,7 @@ func (r *Reader) last() (Event, error) {
 			return Event{}, err
 		}
 	}
-	if r.pending {
+	if r.full() {
 		return r.event(true), nil
 	}
 	return Event{}, r.err
@@ -210,8 +220,19 @@ func (r *Reader) field(line []byte) error {
 		r.pending = true
 	case "event":
 		r.typ = append(r.typ[:0], value...)
+	case "", "id", "retry":
+	default:
+		r.keep(line)
 	}
 	return nil
+}
+
+// keep adds a line that is no field to the stray text.
+func (r *Reader) keep(line []byte) {
+	if len(r.stray) > 0 && len(r.stray) < maxStray {
+		r.stray = append(r.stray, '\n')
+	}
+	r.stray = append(r.stray, line[:min(len(line), maxStray-len(r.stray))]...)
 }
 
 // fill reads once and stamps what came. This is the one place where an arrival

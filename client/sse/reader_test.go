@@ -48,7 +48,7 @@ func collect(r *Reader) (string, error) {
 		if ev.Cut {
 			cut = "!"
 		}
-		out = append(out, fmt.Sprintf("%s|%s@%d#%d%s", ev.Type, ev.Data, ev.At, ev.Read, cut))
+		out = append(out, fmt.Sprintf("%s@%d#%d%s", text(string(ev.Type), string(ev.Data), string(ev.Stray)), ev.At, ev.Read, cut))
 	}
 }
 
@@ -68,13 +68,16 @@ func TestEvents(t *testing.T) {
 		{"LF after CR is swallowed once", "data: a\r~\n~\n", "|a@3#3"},
 		{"byte order mark", "\xef\xbb\xbfdata: a\n\n", "|a@1#1"},
 		{"byte order mark cut", "\xef~\xbb~\xbfdata: a\n\n", "|a@3#3"},
-		{"byte order mark later", "data: a\n\n\xef\xbb\xbfdata: b\n\n", "|a@1#1"},
+		{"byte order mark later", "data: a\n\n\xef\xbb\xbfdata: b\n\n", "|a@1#1 |{\ufeffdata: b}@1#1"},
 		{"comment", ": hello\n\ndata: a\n: x\n\n", "|a@1#1"},
 		{"bare colon", ":\n\ndata: a\n\n", "|a@1#1"},
 		{"lines joined", "data: a\ndata: b\ndata:\n\n", "|a\nb\n@1#1"},
 		{"no blank", "data:a\n\n", "|a@1#1"},
 		{"one blank only", "data:  a \n\n", "| a @1#1"},
-		{"unknown field", "id: 7\nretry: 5\nfoo: bar\ndatum: x\ndata: a\n\n", "|a@1#1"},
+		{"unknown field", "id: 7\nretry: 5\nfoo: bar\ndatum: x\ndata: a\n\n", "|a{foo: bar\ndatum: x}@1#1"},
+		{"no field at all", "data: a\n\n{\"error\": 1}\n~\ndata: b\n\n", "|a@1#1 |{{\"error\": 1}}@2#2 |b@2#2"},
+		{"no field at the end", "data: a\n\nerror: x", "|a@1#1 |{error: x}@2#2!"},
+		{"only an identity", "id: 7\nretry: 5\n\n", ""},
 		{"field without colon", "data\n\n", "|@1#1"},
 		{"empty data", "data:\n\ndata: \n\n", "|@1#1 |@1#1"},
 		{"event type", "event: error\ndata: a\n\ndata: b\n\n", "error|a@1#1 |b@1#1"},
@@ -84,7 +87,7 @@ func TestEvents(t *testing.T) {
 		{"end without line end", "data: a\n\ndata: [DONE]", "|a@1#1 |[DONE]@2#2!"},
 		{"end after CR", "data: a\r", "|a@2#2!"},
 		{"end in a comment", "data: a\n\n: x", "|a@1#1"},
-		{"field name with blank", " data: a\n\n", ""},
+		{"field name with blank", " data: a\n\n", "|{ data: a}@1#1"},
 		{"NUL", "data: \x00\n\n", "|\x00@1#1"},
 	}
 	for _, c := range cases {
@@ -108,6 +111,28 @@ func TestBrokenSource(t *testing.T) {
 	}
 	if _, err := r.Next(); err != broken || r.At() != 2 {
 		t.Errorf("again: %v, stamp %v", err, r.At())
+	}
+}
+
+// A body that ends too early gives what had come of its last event.
+func TestShortSource(t *testing.T) {
+	for in, want := range map[string]string{
+		"data: a\n\ndata: b": "|a@1#1 |b@2#2!",
+		"data: a\n\n{x":      "|a@1#1 |{{x}@2#2!",
+		"data: a\n\n":        "|a@1#1",
+	} {
+		got, err := collect(NewReader(&parts{[]string{in}, io.ErrUnexpectedEOF}, stepClock()))
+		if got != want || err != io.ErrUnexpectedEOF {
+			t.Errorf("%q: %q, %v", in, got, err)
+		}
+	}
+}
+
+// Stray text is bounded.
+func TestStrayBound(t *testing.T) {
+	ev, err := NewReader(strings.NewReader(strings.Repeat("stray line\n", 10<<10)+"\n"), stepClock()).Next()
+	if err != nil || len(ev.Stray) != maxStray {
+		t.Errorf("%d bytes, %v", len(ev.Stray), err)
 	}
 }
 
