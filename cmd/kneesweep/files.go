@@ -25,6 +25,7 @@ func readCurves(files []string, stderr io.Writer) ([]analysis.Curve, error) {
 		if err != nil {
 			return nil, failed(fmt.Errorf("%s: %w", path, err))
 		}
+		tame(&c)
 		curves = append(curves, c)
 	}
 	return curves, nil

@@ -90,13 +90,17 @@ func writePing(w io.Writer, endpoint string, s *load.Sample) error {
 	case s.Reused:
 		connect = "reused"
 	}
+	ttft := maybe(s.TTFT())
+	if t := s.TTFT(); t.OK && s.Dialled {
+		ttft += fmt.Sprintf(" (%s without connecting)", ms(t.V-s.Connect))
+	}
 	tpot := plots.Missing
 	if p := s.TPOT(); p.OK {
 		tpot = fmt.Sprintf("%s ms (%s tokens/s)", plots.Number(1000*p.V), plots.Number(1/p.V))
 	}
 	rows := [][2]string{
 		{"endpoint", endpoint}, {"outcome", outcome}, {"status", fmt.Sprint(s.Status)}, {"connect", connect},
-		{"TTFT", maybe(s.TTFT())}, {"TPOT", tpot}, {"E2E", ms(s.E2E())},
+		{"TTFT", ttft}, {"TPOT", tpot}, {"E2E", ms(s.E2E())},
 		{"output tokens", fmt.Sprintf("%d (%s)", s.OutputTokens, orMissing(string(s.TokenSource)))},
 		{"chunks", fmt.Sprint(len(s.Chunks))}, {"finish reason", orMissing(s.FinishReason)},
 		{"model", orMissing(s.Model)}, {"protocol", orMissing(s.Protocol)},
