@@ -77,6 +77,9 @@ func isTLS(err error) bool {
 func describe(err error, cfg *Config) string {
 	var dial *dialError
 	var timeout net.Error
+	if hint := otherScheme(err); hint != "" {
+		return "--url: " + hint + " (" + err.Error() + ")"
+	}
 	switch {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return "too many open files: raise the limit (ulimit -n) or lower --max-concurrency"
@@ -88,4 +91,20 @@ func describe(err error, cfg *Config) string {
 		return "the server closed the connection without an answer"
 	}
 	return err.Error()
+}
+
+// otherScheme recognises a port of TLS that was asked in plain HTTP (its answer is a
+// TLS alert), and a plain port that was asked for a handshake.
+func otherScheme(err error) string {
+	var record tls.RecordHeaderError
+	var dial *dialError
+	switch {
+	case strings.Contains(err.Error(), `malformed HTTP response "\x15\x03`):
+		return "the port speaks TLS: try https://"
+	case errors.As(err, &record) && record.Msg == "first record does not look like a TLS handshake":
+		return "the port does not speak TLS: try http://"
+	case errors.As(err, &dial) && dial.cause == load.CauseTLS && errors.Is(err, io.EOF):
+		return "the port closed the TLS handshake, perhaps it is plain HTTP: try http://"
+	}
+	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kneesweep/load"
 )
@@ -68,6 +69,7 @@ func (c Config) body(p load.Prompt) ([]byte, error) {
 // delta is what one frame says.
 type delta struct {
 	token     bool   // a piece of the answer on any channel
+	partial   bool   // it came as a piece, not within a whole message
 	content   bool   // a piece of content
 	reasoning bool   // a piece of reasoning
 	text      []byte // the content
@@ -78,7 +80,9 @@ type delta struct {
 	fingerprint []byte
 	usage       *usage // nil = no information
 	failed      bool   // an error frame
-	failure     string
+	complaint   bool   // words that may be an error
+	odd         bool   // a frame that is no part of an answer
+	failure     string // the words
 }
 
 type usage struct {
@@ -130,10 +134,12 @@ type frame struct {
 }
 
 type choice struct {
-	Delta   *piece   `json:"delta"`
-	Message *piece   `json:"message"` // a whole answer
-	Text    richText `json:"text"`    // text completions
-	Finish  string   `json:"finish_reason"`
+	Delta   *piece          `json:"delta"`
+	Message *piece          `json:"message"` // a whole answer
+	Text    richText        `json:"text"`    // text completions
+	Finish  string          `json:"finish_reason"`
+	Usage   *usage          `json:"usage"`
+	Error   json.RawMessage `json:"error"`
 }
 
 type piece struct {
@@ -143,10 +149,25 @@ type piece struct {
 	Refusal   richText   `json:"refusal"`
 	Function  *function  `json:"function_call"`
 	Tools     []toolCall `json:"tool_calls"`
+	Audio     *audio     `json:"audio"`
 }
 
 type toolCall struct {
 	Function function `json:"function"`
+	Custom   struct {
+		Name  string   `json:"name"`
+		Input richText `json:"input"`
+	} `json:"custom"`
+}
+
+func (t *toolCall) empty() bool {
+	return t.Function.empty() && t.Custom.Name == "" && t.Custom.Input == richText{}
+}
+
+// audio is a piece of speech; its identity and its expiry alone are none.
+type audio struct {
+	Data       string `json:"data"`
+	Transcript string `json:"transcript"`
 }
 
 type function struct {
@@ -155,7 +176,7 @@ type function struct {
 }
 
 func (f *function) empty() bool {
-	return f.Name == "" && f.Arguments.text == "" && f.Arguments.thought == ""
+	return f.Name == "" && f.Arguments == richText{}
 }
 
 // richText is text that comes as a string or as an array of typed parts.
@@ -221,6 +242,9 @@ func (d *delta) decode(data []byte) error {
 	for i := range f.Choices {
 		d.add(&f.Choices[i])
 	}
+	if !d.failed && f.Choices == nil && d.usage == nil && !strings.HasPrefix(f.Object, "chat.completion") {
+		d.wonder(&f, data)
+	}
 	return nil
 }
 
@@ -228,27 +252,42 @@ func (d *delta) add(c *choice) {
 	if c.Finish != "" {
 		d.finish = []byte(c.Finish)
 	}
-	said := c.Delta
-	if said == nil {
-		said = c.Message
+	if d.usage == nil {
+		d.usage = c.Usage
 	}
-	if said != nil {
-		d.say(said.Content)
-		for _, r := range []richText{said.Reasoning, said.Thoughts} {
-			if r.text != "" || r.thought != "" {
-				d.token, d.reasoning = true, true
-			}
-		}
-		if said.Refusal.text != "" || said.Function != nil && !said.Function.empty() {
-			d.token = true
-		}
-		for i := range said.Tools {
-			if !said.Tools[i].Function.empty() {
-				d.token = true
-			}
-		}
+	if raised(c.Error) && !d.failed {
+		d.failed, d.failure = true, errorText(c.Error)
+	}
+	if ended([]byte(c.Finish)) && !d.failed {
+		d.failed, d.failure = true, "the server ended the generation with finish_reason "+c.Finish
+	}
+	if c.Delta != nil {
+		d.tell(c.Delta)
 	}
 	d.say(c.Text)
+	d.partial = d.partial || d.token
+	if c.Delta == nil && c.Message != nil {
+		d.tell(c.Message)
+	}
+}
+
+// tell takes every channel of a piece, or of a whole message.
+func (d *delta) tell(p *piece) {
+	d.say(p.Content)
+	for _, r := range []richText{p.Reasoning, p.Thoughts} {
+		if r != (richText{}) {
+			d.token, d.reasoning = true, true
+		}
+	}
+	if p.Refusal.text != "" || p.Function != nil && !p.Function.empty() ||
+		p.Audio != nil && *p.Audio != (audio{}) {
+		d.token = true
+	}
+	for i := range p.Tools {
+		if !p.Tools[i].empty() {
+			d.token = true
+		}
+	}
 }
 
 func (d *delta) say(t richText) {

@@ -248,17 +248,28 @@ func TestD6Retries(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for in, w := range map[string]load.Opt[time.Duration]{
-		"1":                             load.Some(time.Second),
-		"0.5":                           load.Some(500 * ms),
-		"Thu, 01 Jan 2026 12:00:07 GMT": load.Some(7 * time.Second),
-		"Thu, 01 Jan 2026 11:00:00 GMT": load.Some(time.Duration(0)),
-		"":                              {},
-		"soon":                          {},
-		"-1":                            {},
-		"NaN":                           {},
+		"1":                                 load.Some(time.Second),
+		"0.5":                               load.Some(500 * ms),
+		"Thu, 01 Jan 2026 12:00:07 GMT":     load.Some(7 * time.Second),
+		"Thu, 01 Jan 2026 11:00:00 GMT":     load.Some(time.Duration(0)),
+		"":                                  {},
+		"soon":                              {},
+		"-1":                                {},
+		"NaN":                               {},
+		"2|1500":                            load.Some(2 * time.Second), // the larger of the two
+		"1|1500":                            load.Some(1500 * ms),
+		"|250":                              load.Some(250 * ms),
+		"|0.5":                              load.Some(500 * time.Microsecond),
+		"|-1":                               {},
+		"|soon":                             {},
+		"soon|20":                           load.Some(20 * ms),
+		"Thu, 01 Jan 2026 12:00:07 GMT|100": load.Some(7 * time.Second),
 	} {
-		d, ok := retryAfter(in, now)
-		if got := (load.Opt[time.Duration]{V: d, OK: ok}); got != w {
+		h := http.Header{}
+		seconds, millis, _ := strings.Cut(in, "|")
+		h.Set("Retry-After", seconds)
+		h.Set("retry-after-ms", millis)
+		if got := retryAfter(h, now); got != w {
 			t.Errorf("%q: %v, want %v", in, got, w)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func (d *delta) scan(data []byte) bool {
 	*d = delta{}
 	s := scanner{b: data, d: d}
-	return s.object(levelFrame) && s.end()
+	return s.object(levelFrame) && s.end() && s.chosen
 }
 
 type level int
@@ -30,6 +30,8 @@ type scanner struct {
 	b []byte
 	i int
 	d *delta
+
+	chosen bool // the frame has choices: without, it may be an error of any form
 }
 
 // next skips white space and returns the byte after it, 0 at the end.
@@ -194,12 +196,10 @@ func (s *scanner) frameValue(key []byte) (bit uint, ok bool) {
 
 // choices takes an array of at most one choice.
 func (s *scanner) choices() bool {
-	if s.next() == 'n' {
-		return s.word("null")
-	}
 	if !s.take('[') {
 		return false
 	}
+	s.chosen = true
 	if s.next() != ']' {
 		s.d.choices = 1
 		if !s.object(levelChoice) {
@@ -218,7 +218,9 @@ func (s *scanner) choiceValue(key []byte) (bit uint, ok bool) {
 		return 1, s.object(levelDelta)
 	case "finish_reason":
 		s.d.finish, ok = s.text()
-		return 2, ok
+		return 2, ok && !ended(s.d.finish)
+	case "usage", "error":
+		return 0, s.next() == 'n' && s.word("null")
 	case "text", "message":
 		return 0, false
 	}
@@ -230,14 +232,14 @@ func (s *scanner) deltaValue(key []byte) (bit uint, ok bool) {
 	case "content":
 		s.d.text, ok = s.text()
 		if len(s.d.text) > 0 {
-			s.d.token, s.d.content = true, true
+			s.d.token, s.d.partial, s.d.content = true, true, true
 		}
 		return 1, ok
 	case "reasoning":
 		return 2, s.thought()
 	case "reasoning_content":
 		return 4, s.thought()
-	case "refusal", "function_call":
+	case "refusal", "function_call", "audio":
 		return 0, s.next() == 'n' && s.word("null")
 	case "tool_calls":
 		if s.next() == 'n' {
@@ -251,7 +253,7 @@ func (s *scanner) deltaValue(key []byte) (bit uint, ok bool) {
 func (s *scanner) thought() bool {
 	v, ok := s.text()
 	if len(v) > 0 {
-		s.d.token, s.d.reasoning = true, true
+		s.d.token, s.d.partial, s.d.reasoning = true, true, true
 	}
 	return ok
 }

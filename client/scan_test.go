@@ -14,7 +14,7 @@ import (
 
 // same reports whether two readings of a frame agree.
 func same(a, b *delta) bool {
-	return a.token == b.token && a.content == b.content && a.reasoning == b.reasoning && a.choices == b.choices &&
+	return a.token == b.token && a.partial == b.partial && a.complaint == b.complaint && a.odd == b.odd && a.content == b.content && a.reasoning == b.reasoning && a.choices == b.choices &&
 		bytes.Equal(a.text, b.text) && bytes.Equal(a.finish, b.finish) && bytes.Equal(a.model, b.model) &&
 		bytes.Equal(a.fingerprint, b.fingerprint) && a.usage == b.usage && a.failed == b.failed && a.failure == b.failure
 }
@@ -65,8 +65,13 @@ func TestScanShapes(t *testing.T) {
 		`{"id":"x","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null,"stop_reason":null,"token_ids":null}],"usage":null,"error":null}`:            true,
 		`{"choices":[{"delta":{"reasoning":"a","content":null,"tool_calls":null},"finish_reason":"stop"}]}`:                                                        true,
 		` { "choices" : [ { "delta" : { "content" : "é" } } ] } `:                                                                                                  true,
-		`{"choices":[]}`: true,
-		`{}`:             true,
+		`{"choices":[]}`:   true,
+		`{}`:               false, // no choices: it may be anything
+		`{"choices":null}`: false,
+		`{"choices":[{"delta":{"content":"a"},"error":null,"usage":null}]}`:       true,
+		`{"choices":[{"delta":{},"finish_reason":"error"}]}`:                      false,
+		`{"choices":[{"delta":{},"error":{"message":"x"}}]}`:                      false,
+		`{"choices":[{"delta":{"audio":{"data":"x"}}}]}`:                          false,
 		`{"choices":[{"delta":{"content":"a\n"}}]}`:                               false, // an escape
 		`{"choices":[{"delta":{"content":"a"}},{"delta":{"content":"b"}}]}`:       false,
 		`{"choices":[{"delta":{"content":"a","content":"b"}}]}`:                   false,
@@ -99,6 +104,8 @@ func FuzzScan(f *testing.F) {
 		`{"choices":[{"delta":{"content":"a\u0041"}}]}`, `{"choices":[{"text":"a"}]}`, `{"choices":null,"usage":null}`,
 		`{"choices":[{"delta":{"reasoning_content":"r","reasoning":"s"},"finish_reason":"stop"}]}`, `{"object":"error"}`, `{"error":""}`,
 		`{"choices":[{"delta":{"tool_calls":[]}}],"x_groq":null,"a":-1.5e3,"b":true,"c":false,"d":0}`, `{"choices":[{"delta":null}]}`,
+		`{"choices":[{"error":null,"usage":null,"finish_reason":"abort"}]}`, `{"detail":"x"}`, `{"code":500,"message":"x","choices":[]}`,
+		`{"choices":[{"message":{"content":"x"},"usage":{"completion_tokens":2}}]}`, `{"choices":[{"delta":{"audio":null}}],"code":500,"detail":"x"}`,
 	} {
 		f.Add([]byte(s))
 	}

@@ -88,8 +88,9 @@ type exchange struct {
 	conns  int // connections that net/http took for it
 
 	events    events
-	done      bool // [DONE] was seen
-	failure   string
+	done      bool   // [DONE] was seen
+	odd       []byte // the last thing that was not understood
+	complaint string // words that are an error unless the answer goes on
 	decoded   delta
 	tokenRead int // read that brought the last token-bearing event
 	lastEvent time.Duration
@@ -164,13 +165,14 @@ func (x *exchange) answer(resp *http.Response) {
 	defer resp.Body.Close()
 	s := x.s
 	s.Status, s.Protocol = resp.StatusCode, resp.Proto
-	if after, ok := retryAfter(resp.Header.Get("Retry-After"), time.Now()); ok {
-		s.RetryAfter = load.Some(after)
-	}
+	s.RetryAfter = retryAfter(resp.Header, time.Now())
 	r := sse.NewReader(resp.Body, x.c.now)
 	switch {
 	case s.Status < 200 || s.Status > 299:
-		x.refused(r, resp.Header.Get("Location"))
+		x.refused(r, resp.Header)
+	case packed(resp.Header) != "":
+		x.s.End = x.c.now()
+		x.fail(load.CauseNotAStream, "the answer has Content-Encoding "+packed(resp.Header)+", which was not asked for: something on the way compresses")
 	default:
 		x.understand(r, resp.Header.Get("Content-Type"))
 	}

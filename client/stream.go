@@ -2,8 +2,10 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -23,9 +25,15 @@ func (x *exchange) understand(r *sse.Reader, contentType string) {
 		x.s.End = r.At()
 		x.s.Streaming = isStream
 		x.broken(err)
+	case err != nil && x.s.Status == http.StatusNoContent:
+		x.s.End = r.At()
+		x.fail(load.CauseEmpty, "HTTP 204: an answer without content")
 	case err != nil && !isStream:
 		x.s.End = r.At()
 		x.fail(load.CauseEmpty, "the answer has no body")
+	case err == nil && binary(head):
+		x.s.End = r.At()
+		x.fail(load.CauseNotAStream, "neither a stream nor a completion, nor text in UTF-8: the body is compressed, or in UTF-16")
 	case err == nil && (head[0] == '{' || head[0] == '['):
 		x.whole(r)
 	case err == nil && head[0] == '<', !isStream && !bytes.ContainsAny(head[:1], "dier:"):
@@ -34,6 +42,12 @@ func (x *exchange) understand(r *sse.Reader, contentType string) {
 		x.s.Streaming = true
 		x.stream(r, isStream)
 	}
+}
+
+// binary reports whether a body cannot be text in UTF-8, by its first bytes.
+func binary(head []byte) bool {
+	return head[0] < ' ' || head[0] >= 0xfe || bytes.IndexByte(head[:min(len(head), 2)], 0) >= 0 ||
+		bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) // zstd
 }
 
 // stream reads events until the stream ends, one way or another.
@@ -56,8 +70,14 @@ func (x *exchange) stream(r *sse.Reader, labelled bool) {
 // event takes one event; true ends the stream.
 func (x *exchange) event(ev sse.Event) bool {
 	d := &x.decoded
-	data := ev.Data
 	failed := string(ev.Type) == "error"
+	if len(ev.Stray) > 0 {
+		if text, is := x.stray(ev); is || failed && len(ev.Data) == 0 {
+			x.raise(ev, cmp.Or(text, errorText(ev.Stray)))
+			return true
+		}
+	}
+	data := ev.Data
 	if !d.scan(data) {
 		data = bytes.TrimSpace(data)
 		if len(data) == 0 && !failed {
@@ -68,6 +88,7 @@ func (x *exchange) event(ev sse.Event) bool {
 			return true
 		}
 		if err := d.decode(data); err != nil && !failed {
+			x.puzzled(data)
 			if !ev.Cut { // what the end of the stream cut off is not malformed
 				x.s.Malformed++
 			}
@@ -78,19 +99,42 @@ func (x *exchange) event(ev sse.Event) bool {
 	if len(x.s.Chunks) > 0 {
 		x.watch.touch(ev.At)
 	}
-	if failed || d.failed {
-		if d.failure == "" {
-			d.failure = errorText(data)
-		}
-		x.failure = d.failure
-		x.fail(load.CauseStreamError, x.failure)
-		return true
+	if !failed && !d.failed {
+		x.take(ev)
+		return false
+	}
+	if d.choices > 0 { // the last piece may come with the error
+		x.take(ev)
+	}
+	x.raise(ev, cmp.Or(d.failure, errorText(data)))
+	return true
+}
+
+// raise ends the stream with an error of the server.
+func (x *exchange) raise(ev sse.Event, text string) {
+	x.lastEvent = ev.At
+	x.fail(load.CauseStreamError, text)
+}
+
+// take notes a frame that was understood. One that repeats the whole message after
+// its pieces brings nothing new.
+func (x *exchange) take(ev sse.Event) {
+	d := &x.decoded
+	if d.token && !d.partial && x.events.partial {
+		d.token, d.content, d.reasoning, d.text = false, false, false, nil
 	}
 	x.note()
+	if d.odd && !harmless(string(ev.Type)) {
+		x.puzzled(ev.Data)
+		x.complain(d)
+	}
 	if d.token {
+		x.events.partial = x.events.partial || d.partial
 		x.chunk(ev.At, ev.Read)
 	}
-	return false
+	if d.token || len(d.finish) > 0 {
+		x.complaint = ""
+	}
 }
 
 // streamEnded judges a stream that ended without [DONE].
@@ -98,10 +142,13 @@ func (x *exchange) streamEnded(err error, labelled bool) {
 	finished := x.s.FinishReason != ""
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF) && x.unhindered():
-		if !labelled && x.events.understood == 0 && x.s.Malformed == 0 {
-			x.fail(load.CauseNotAStream, "the answer is neither a stream nor a completion")
+		nothing := x.events.understood == 0 && x.s.Malformed == 0
+		if nothing && (!labelled || bytes.IndexByte(x.odd, 0) >= 0) { // UTF-16 is full of NUL
+			x.failShort(load.CauseNotAStream, "the answer is neither a stream nor a completion")
 			return
 		}
+		x.judge()
+	case x.complaint != "" && x.unhindered() && !errors.Is(err, sse.ErrFrameTooLong):
 		x.judge()
 	case finished && x.parent.Err() == nil && !errors.Is(err, sse.ErrFrameTooLong):
 		// Everything asked for has come; only the end of the body is missing.
@@ -116,10 +163,12 @@ func (x *exchange) streamEnded(err error, labelled bool) {
 func (x *exchange) judge() {
 	switch {
 	case x.s.Cause != "":
+	case x.complaint != "":
+		x.fail(load.CauseStreamError, x.complaint)
 	case x.s.Malformed > 0 && x.events.understood == 0:
-		x.fail(load.CauseMalformed, "no frame of the stream could be understood")
+		x.failShort(load.CauseMalformed, "no frame of the stream could be understood")
 	case !x.done && x.s.FinishReason == "":
-		x.fail(load.CauseTruncated, "the stream ended without finish_reason or [DONE]")
+		x.failShort(load.CauseTruncated, "the stream ended without finish_reason or [DONE]")
 	case x.events.pieces == 0:
 		x.fail(load.CauseEmpty, "the answer holds no token")
 	}

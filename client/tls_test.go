@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bufio"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -12,6 +13,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -78,11 +80,12 @@ func TestTLS(t *testing.T) {
 	for name, c := range map[string]struct {
 		serve func(nc net.Conn)
 		after time.Duration
+		hint  string
 	}{
-		"unknown authority": {func(nc net.Conn) { tls.Server(nc, own).Handshake() }, 0},
-		"not TLS":           {func(nc net.Conn) { nc.Read(make([]byte, 4096)); io.WriteString(nc, "HTTP/1.1 400 Bad Request\r\n\r\n") }, 0},
-		"silent":            {func(nc net.Conn) { io.Copy(io.Discard, nc) }, 3 * time.Second},
-		"closed":            {func(nc net.Conn) {}, 0},
+		"unknown authority": {func(nc net.Conn) { tls.Server(nc, own).Handshake() }, 0, ""},
+		"not TLS":           {func(nc net.Conn) { nc.Read(make([]byte, 4096)); io.WriteString(nc, "HTTP/1.1 400 Bad Request\r\n\r\n") }, 0, "try http://"},
+		"silent":            {func(nc net.Conn) { io.Copy(io.Discard, nc) }, 3 * time.Second, ""},
+		"closed":            {func(nc net.Conn) { nc.Read(make([]byte, 4096)) }, 0, "try http://"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -97,10 +100,24 @@ func TestTLS(t *testing.T) {
 				}
 				defer cl.Close()
 				s := cl.Send(t.Context(), question)
-				if s.Cause != load.CauseTLS || s.E2E() != c.after || s.Error == "" {
+				if s.Cause != load.CauseTLS || s.E2E() != c.after || s.Error == "" || c.hint == "" == strings.Contains(s.Error, "try http") || !strings.Contains(s.Error, c.hint) {
 					t.Errorf("cause %q after %v, error %q", s.Cause, s.E2E(), s.Error)
 				}
 			})
 		})
 	}
+}
+
+// A port of TLS that is asked in plain HTTP says so with an alert.
+func TestPlainRequestToTLS(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := raw(t, func(nc net.Conn, r *bufio.Reader, _ int) {
+			if readRequest(r) {
+				io.WriteString(nc, "\x15\x03\x01\x00\x02\x02\x46")
+			}
+		}).client(t, func(c *Config) { c.URL = "http://h:443/v1" }).Send(t.Context(), question)
+		if s.Cause != load.CauseMalformed || !strings.Contains(s.Error, "try https://") {
+			t.Errorf("cause %q, error %q", s.Cause, s.Error)
+		}
+	})
 }

@@ -35,18 +35,35 @@ func (t *tally) take(u *usage) {
 	}
 }
 
-// output returns the generated tokens; undefined if the server did not count them.
-// A count of zero beside a streamed answer is no count. One server leaves its
-// reasoning out of completion_tokens: there the total less the prompt is the output.
-func (t *tally) output(pieces int) load.Opt[int] {
-	n := t.completion
-	if n.OK && t.reasoning.V > 0 && t.total.OK && t.prompt.OK {
-		n.V = max(n.V, t.total.V-t.prompt.V)
+// output returns the generated tokens, undefined if the server did not count them,
+// and how many of them it billed as reasoning that may be hidden. A count of zero
+// beside a streamed answer is no count.
+//
+// Most servers count reasoning within completion_tokens, some beside it. Which it is
+// shows in the total: what the total holds beyond prompt and completion, up to the
+// reasoning, is output too. Reasoning larger than the completion cannot lie within;
+// it is added if no total says otherwise.
+func (t *tally) output(pieces int) (n load.Opt[int], hidden int) {
+	n = t.completion
+	r := t.reasoning.V
+	if n.OK && r > 0 {
+		beside := r
+		switch {
+		case t.total.OK && t.prompt.OK:
+			beside = min(max(t.total.V-t.prompt.V-n.V, 0), r)
+		case r <= n.V, t.total.OK && t.total.V < n.V+r:
+			beside = 0
+		}
+		hidden = r
+		if r > n.V {
+			hidden = beside
+		}
+		n.V += beside
 	}
 	if n.V == 0 && pieces > 0 {
-		return load.Opt[int]{}
+		return load.Opt[int]{}, 0
 	}
-	return n
+	return n, hidden
 }
 
 // events is what the frames of one answer added up to.
@@ -54,6 +71,7 @@ type events struct {
 	tally      tally
 	understood int
 	pieces     int  // token-bearing frames, or 1 for a whole answer with text
+	partial    bool // pieces came, and not only whole messages
 	reasoned   bool // reasoning was streamed
 	counted    int  // completion tokens that the chunks so far have accounted for
 	gapless    bool // every chunk came with its own increment of usage
@@ -116,7 +134,7 @@ func (x *exchange) count() {
 	s.PromptTokens, s.CachedTokens, s.ReasoningTokens = e.tally.prompt, e.tally.cached, e.tally.reasoning
 	s.Text = x.c.mask.Mask(string(e.text))
 	s.Model, s.Fingerprint, s.FinishReason = x.c.shown(s.Model), x.c.shown(s.Fingerprint), x.c.shown(s.FinishReason)
-	n := e.tally.output(e.pieces)
+	n, hidden := e.tally.output(e.pieces)
 	if s.Failed() && !e.gapless && n.V < e.pieces {
 		n.OK = false // an early count of a stream that was cut later
 	}
@@ -127,7 +145,8 @@ func (x *exchange) count() {
 		s.OutputTokens, s.TokenSource = e.pieces, load.SourceEstimated
 	}
 	if s.TokenSource == load.SourceServer && !e.reasoned {
-		s.HiddenTokens = min(s.ReasoningTokens.V, s.OutputTokens)
+		// What was streamed cannot be hidden: each piece is a token at least.
+		s.HiddenTokens = max(0, min(hidden, s.OutputTokens-e.pieces))
 	}
 	x.settleChunks()
 	if len(s.Chunks) < cap(s.Chunks)/2 { // samples are kept: give back room for an answer that was short
@@ -135,14 +154,16 @@ func (x *exchange) count() {
 	}
 }
 
-// settleChunks keeps the increments of the chunks only if every chunk has one. The
-// hidden tokens stand in the first, since they were counted before it came.
+// settleChunks keeps the increments of the chunks only if every chunk has one. Hidden
+// tokens within the completion stand in the first, since they were counted before it
+// came; those beside it in none.
 func (x *exchange) settleChunks() {
 	chunks := x.s.Chunks
 	if len(chunks) == 0 {
 		return
 	}
-	first := chunks[0].Tokens - int32(x.s.HiddenTokens)
+	within := x.s.HiddenTokens - max(0, x.s.OutputTokens-x.events.tally.completion.V)
+	first := chunks[0].Tokens - int32(max(0, within))
 	if x.events.gapless && first > 0 {
 		chunks[0].Tokens = first
 		return

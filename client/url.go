@@ -29,6 +29,9 @@ func parseURL(raw string) (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, errors.New("--url: no host; want http://HOST[:PORT][/v1]")
 	}
+	if path := strings.TrimRight(u.Path, "/"); strings.HasSuffix(path, "/completions") && !strings.HasSuffix(path, chatPath) {
+		return nil, errors.New("--url: this is the address of text completions, which are not measured; give the base address, e.g. http://HOST[:PORT]/v1, and chat completions are asked")
+	}
 	u.Fragment, u.RawFragment = "", ""
 	return withPath(u), nil
 }

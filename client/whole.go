@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,7 +36,7 @@ func (x *exchange) whole(r *sse.Reader) {
 	}
 	d := &x.decoded
 	if err := d.decode(body); err != nil {
-		x.fail(load.CauseNotAStream, "neither a stream nor a completion: "+string(body))
+		x.notWhole(body)
 		return
 	}
 	x.note()
@@ -43,7 +44,7 @@ func (x *exchange) whole(r *sse.Reader) {
 		x.events.pieces = 1
 	}
 	switch {
-	case d.failed:
+	case d.failed, d.complaint:
 		x.fail(load.CauseStreamError, d.failure)
 	case d.choices == 0:
 		x.fail(load.CauseNotAStream, "neither a stream nor a completion: "+string(body))
@@ -52,6 +53,35 @@ func (x *exchange) whole(r *sse.Reader) {
 	case !d.token:
 		x.fail(load.CauseEmpty, "the completion holds no token")
 	}
+}
+
+// notWhole names the fault of a body that begins like JSON but is not one object: it
+// was cut short, or more follows an error, or it is something else.
+func (x *exchange) notWhole(body []byte) {
+	var first json.RawMessage
+	d := &x.decoded
+	switch err := json.NewDecoder(bytes.NewReader(body)).Decode(&first); {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		x.fail(load.CauseTruncated, "the JSON body ends too early: "+string(body))
+	case err == nil && d.decode(first) == nil && d.failed:
+		x.fail(load.CauseStreamError, d.failure)
+	default:
+		x.fail(load.CauseNotAStream, "neither a stream nor a completion: "+string(body))
+	}
+}
+
+// packed returns the content encoding of an answer if it is a compression; servers
+// write other things there too, such as "none".
+func packed(h http.Header) string {
+	for _, line := range h.Values("Content-Encoding") {
+		for name := range strings.SplitSeq(line, ",") {
+			switch name = strings.ToLower(strings.TrimSpace(name)); name {
+			case "gzip", "x-gzip", "br", "deflate", "zstd", "compress", "x-compress", "dcb", "dcz":
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // foreign reports a 2xx answer of another kind, such as a login page.
@@ -66,15 +96,17 @@ func (x *exchange) foreign(r *sse.Reader) {
 }
 
 // refused reads the answer to a request that was not accepted.
-func (x *exchange) refused(r *sse.Reader, location string) {
+func (x *exchange) refused(r *sse.Reader, h http.Header) {
 	body, _ := io.ReadAll(io.LimitReader(r.Rest(), maxErrorBody))
 	x.s.End = x.c.now()
 	if x.parent.Err() != nil {
 		x.broken(x.parent.Err())
 		return
 	}
-	text := errorText(body)
+	text, location := errorText(body), h.Get("Location")
 	switch {
+	case packed(h) != "":
+		text = http.StatusText(x.s.Status) + " (the reason came with Content-Encoding " + packed(h) + ", which was not asked for)"
 	case location != "" && x.s.Status < 400:
 		text = "--url: the server redirects to " + location
 	case text == "":
@@ -192,20 +224,28 @@ func message(v json.RawMessage, depth int) string {
 	return ""
 }
 
-// retryAfter reads a Retry-After header: seconds or a date.
-func retryAfter(v string, now time.Time) (time.Duration, bool) {
-	v = strings.TrimSpace(v)
-	if v == "" {
-		return 0, false
-	}
-	if seconds, err := strconv.ParseFloat(v, 64); err == nil {
-		if !(seconds >= 0 && seconds <= 1e6) { // NaN too
-			return 0, false
+// retryAfter reads how long the server asks to wait: the larger of Retry-After,
+// seconds or a date, and retry-after-ms.
+func retryAfter(h http.Header, now time.Time) load.Opt[time.Duration] {
+	var wait load.Opt[time.Duration]
+	longer := func(d time.Duration) {
+		if !wait.OK || d > wait.V {
+			wait = load.Some(d)
 		}
-		return time.Duration(seconds * float64(time.Second)), true
 	}
-	if at, err := http.ParseTime(v); err == nil {
-		return max(0, at.Sub(now)), true
+	number := func(v string, unit time.Duration) bool {
+		n, err := strconv.ParseFloat(v, 64)
+		if n *= unit.Seconds(); err == nil && n >= 0 && n <= 1e6 { // not NaN
+			longer(time.Duration(n * float64(time.Second)))
+		}
+		return err == nil
 	}
-	return 0, false
+	after := strings.TrimSpace(h.Get("Retry-After"))
+	if !number(after, time.Second) {
+		if at, err := http.ParseTime(after); err == nil {
+			longer(max(0, at.Sub(now)))
+		}
+	}
+	number(strings.TrimSpace(h.Get("Retry-After-Ms")), time.Millisecond)
+	return wait
 }
