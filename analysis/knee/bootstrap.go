@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"kneesweep/analysis/stat"
 )
 
@@ -20,7 +22,8 @@ const (
 // normal, and goes through the whole choice of levels and the fit again: trim
 // and range depend on the data, and an interval that took them for given would
 // be too short. Outliers stay out in all replicates. A replicate without a
-// rising line counts as a knee at the first level.
+// rising line counts as a knee at the first level. With one level below the
+// knee the interval goes on to the second level at least.
 //
 // τ is the scatter between levels that the windows do not explain: a window
 // belongs to one visit, and what a visit got wrong all its windows share.
@@ -29,6 +32,9 @@ func interval(levels []level, fit line, fitted int, seed uint64) (lo, hi float64
 	n, x, w := columns(levels)
 	pooled := pooledResiduals(levels)
 	tau := levelScatter(levels[:fitted])
+	if single(levels) {
+		tau = soleScatter(levels[:trim(x)])
+	}
 	counts := make([]int, 0, 64)
 	knees := make([]float64, replicates)
 	var s scanner
@@ -49,6 +55,9 @@ func interval(levels []level, fit line, fitted int, seed uint64) (lo, hi float64
 	slices.Sort(knees)
 	lo = stat.Quantile(knees, (1-confidence)/2)
 	hi = stat.Quantile(knees, (1+confidence)/2)
+	if second := n[1]; fit.k <= second { // no level measured tells the knees up to it apart
+		hi = max(hi, second)
+	}
 	return min(lo, fit.k), max(hi, fit.k)
 }
 
@@ -128,6 +137,18 @@ func levelScatter(levels []level) float64 {
 	cv, _ := stat.PooledCV(groups)
 	within *= cv * cv / total
 	return math.Sqrt(max(0, lackOfFit(levels)-within))
+}
+
+// soleScatter is τ where the windows tell nothing and it is all there is to an
+// interval: from every level before a decline, and wider by Student's t over
+// the normal, since the few of them tell it poorly.
+func soleScatter(levels []level) float64 {
+	tau := levelScatter(levels)
+	if df := len(levels) - 3; df > 0 {
+		const p = (1 + confidence) / 2
+		tau *= stat.StudentQuantile(p, df) / distuv.UnitNormal.Quantile(p)
+	}
+	return tau
 }
 
 // lackOfFit is Σw·e²/(L−3), the variance of the levels' relative residuals. The

@@ -17,6 +17,19 @@ func one(n []int, x ...float64) []Point {
 	return points
 }
 
+// spread makes points with r windows each, evenly spread up to a share on either
+// side of x.
+func spread(share float64, r int, n []int, x ...float64) []Point {
+	points := make([]Point, len(n))
+	for i := range n {
+		points[i].N = n[i]
+		for j := range r {
+			points[i].Windows = append(points[i].Windows, x[i]*(1+share*(2*float64(j)/float64(r-1)-1)))
+		}
+	}
+	return points
+}
+
 // curveOf evaluates f at the levels, one window each.
 func curveOf(f func(n float64) float64, n ...int) []Point {
 	var x []float64
@@ -70,12 +83,12 @@ func TestCases(t *testing.T) {
 		{"F12c tiny values", one(doubling, 40e-6, 80e-6, 160e-6, 320e-6, 640e-6, 1000e-6, 1000e-6), Found, 24.999, 25.001, 0, nil},
 		{"F12c large levels", one([]int{1000, 2000, 4000, 8000, 16000, 32000, 64000}, 40, 80, 160, 320, 640, 1000, 1000), Found, 24999, 25001, 0, nil},
 		{"F12d universal scalability law", one([]int{1, 2, 4, 8, 16, 32, 64, 128}, 100, 190.1, 344.2, 569.0, 804.0, 903.4, 782.2, 542.2),
-			Found, 10, 31, 64, nil},
+			Found, 10, 31, 128, nil}, // 782 is 6 % below the plateau: with one window that is not certain
 
 		{"all equal", one(doubling, 100, 100, 100, 100, 100, 100, 100), AtOrBelowFirst, 0, 0, 0, nil},
 		{"all failed", one(doubling, 0, 0, nan, -1, inf, 0, 0), TooFewLevels, 0, 0, 0, nil},
 		{"a lone peak", one(doubling, 100, 150, 50, 50, 50, 50, 50), Found, 1, 4, 4, nil},
-		{"peak and slow decline", one([]int{1, 2, 4, 8, 16}, 100, 200, 150, 120, 100), Found, 1.9, 4, 4, nil},
+		{"peak and slow decline", one([]int{1, 2, 4, 8, 16}, 100, 200, 150, 120, 100), Found, 1.7, 4, 4, nil},
 		{"one level past the knee", one(doubling, 25, 50, 100, 200, 400, 800, 1000), NotLocated, 0, 0, 0, nil},
 		{"collapse at the last level", one(doubling, 100, 200, 400, 800, 800, 800, 300), Found, 7.999, 8.001, 64, []int{64}},
 		{"cold first level", one(doubling, 20, 100, 200, 400, 800, 800, 800), Found, 15.9, 16.1, 0, []int{1}},
@@ -179,8 +192,8 @@ func TestNoCorner(t *testing.T) {
 		creep[i].Windows = []float64{x * 0.99, x, x * 1.01}
 	}
 	r := Choose(creep, 1)
-	if r.Verdict != StillRising || r.LowerBound.V != 64 || !near(r.RisePerDoubling.V, 1300.0/1100-1, 1e-9) {
-		t.Errorf("%s from %+v, %+v per doubling; want still rising at 64 by 18 %%", r.Verdict, r.LowerBound, r.RisePerDoubling)
+	if r.Verdict != StillRising || r.LowerBound.V != 64 || !near(r.RisePerDoubling.V, math.Sqrt(1300.0/950)-1, 1e-9) {
+		t.Errorf("%s from %+v, %+v per doubling; want still rising at 64 by 17 %%", r.Verdict, r.LowerBound, r.RisePerDoubling)
 	}
 	checkInvariants(t, r)
 }
@@ -196,6 +209,8 @@ func TestOutlierNeedsEvidence(t *testing.T) {
 		{"steep start", one([]int{10, 50, 100, 200, 500, 750}, 2857, 5694, 5518, 5486, 5657, 5550)},
 		{"rise at the end", one([]int{1, 2, 4, 8, 16, 32}, 100, 200, 210, 205, 208, 300)},
 		{"slow decline", one(doubling, 100, 200, 400, 800, 800, 700, 500)},
+		{"peak and collapse", spread(0.025, 10, doubling, 100, 200, 400, 800, 405, 201, 99)},
+		{"peak and collapse, one window", one(doubling, 100, 200, 400, 800, 405, 201, 99)},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

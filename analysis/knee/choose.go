@@ -2,7 +2,6 @@ package knee
 
 import (
 	"math"
-	"slices"
 
 	"kneesweep/analysis/stat"
 	"kneesweep/load"
@@ -15,8 +14,8 @@ const (
 	minAboveSingle = 3      // the same, when levels have one window
 	maxElasticity  = 0.1375 // of the levels at or above the knee: 10 % a doubling
 	maxUpper       = 0.30   // of its one-sided 95 % limit
+	minLower       = 1e-9   // of the elasticity of a rise; less is rounding
 	minBIC         = 6      // by which the line with a knee must beat the straight one
-	declineShare   = 0.05   // below the plateau, to be called a decline
 )
 
 // Choose says whether the points show a knee, and where: the verdict first, by
@@ -60,7 +59,7 @@ func Choose(points []Point, seed uint64) Result {
 		r.Verdict = AtOrBelowFirst
 		plateau := flatPart(levels)
 		r.Plateau = load.Some(plateau)
-		r.Retrograde = decline(withLast(levels, all), plateau)
+		r.Retrograde = decline(withLast(levels, all), plateau, fallMargin(levels))
 		return r
 	}
 	s, ok := fitSegmented(levels)
@@ -69,7 +68,7 @@ func Choose(points []Point, seed uint64) Result {
 		r.LowerBound = load.Some(levels[len(levels)-1].n)
 		return r
 	}
-	r.Retrograde = decline(atOrAbove(withLast(levels, all), s.k, kneeTolerance), s.plateau())
+	r.Retrograde = decline(atOrAbove(withLast(levels, all), s.k, kneeTolerance), s.plateau(), fallMargin(levels))
 	r.judge(levels, s, seed)
 	return r
 }
@@ -108,6 +107,11 @@ func (r *Result) judge(levels []level, s segmented, seed uint64) {
 	r.Concurrency = load.Some(load.Estimate{Value: s.k, Lo: lo, Hi: hi})
 	r.Plateau = load.Some(s.plateau())
 	r.N95 = load.Some(s.n95(levels))
+	if second := levels[1].n; s.k < second*(1-kneeNoise) && second-levels[0].n > 1 {
+		r.Warnings = append(r.Warnings, load.Warnf(load.WarnLowConfidence,
+			"a single level lies below the knee, which may be anywhere from %.3g to %d: measure between %d and %d",
+			s.k, int(second), int(levels[0].n), int(second)))
+	}
 	if k, soft := s.soft(levels); soft {
 		r.Soft = true
 		r.Warnings = append(r.Warnings, load.Warnf(load.WarnSoftKnee,
@@ -132,12 +136,7 @@ func (r *Result) noteOutliers(out []outlier) {
 // the knee. fitted are the levels of the fit.
 func flat(above, fitted []level) bool {
 	if !single(fitted) {
-		var x, y []float64
-		for _, l := range above {
-			for _, v := range l.windows {
-				x, y = append(x, l.n), append(y, v)
-			}
-		}
+		x, y := allWindows(above)
 		e, ok := stat.Elasticity(x, y, confidence)
 		return ok && e.Value < maxElasticity && e.Upper < maxUpper
 	}
@@ -174,46 +173,6 @@ func bicGain(levels []level, fit line) float64 {
 	return n*math.Log(max(straight, floor)/max(fit.rss, floor)) - math.Log(n)
 }
 
-// decline reports whether the last of the levels lies certainly below the
-// plateau: by more than 5 %, with the interval of its median excluding the
-// plateau. The first such level after the highest one is where it begins. A
-// level with one window has no interval and counts by its value.
-func decline(levels []level, plateau float64) *Retrograde {
-	if len(levels) == 0 || !below(levels[len(levels)-1], plateau) {
-		return nil
-	}
-	top := 0
-	for i, l := range levels {
-		if l.median > levels[top].median {
-			top = i
-		}
-	}
-	for _, l := range levels[top:] {
-		if below(l, plateau) {
-			return &Retrograde{From: int(l.n), Drop: 1 - levels[len(levels)-1].median/plateau}
-		}
-	}
-	return nil
-}
-
-// withLast puts the last level measured back when it was left out as an
-// outlier: being low there it may as well be a decline, and is told as both.
-func withLast(kept, all []level) []level {
-	last := all[len(all)-1]
-	if kept[len(kept)-1].n == last.n {
-		return kept
-	}
-	return append(slices.Clone(kept), last)
-}
-
-func below(l level, plateau float64) bool {
-	if l.median >= (1-declineShare)*plateau {
-		return false
-	}
-	_, hi, ok := stat.MedianInterval(l.windows, confidence)
-	return !ok || hi < plateau
-}
-
 func highest(levels []level) float64 {
 	var top float64
 	for _, l := range levels {
@@ -235,14 +194,19 @@ func flatPart(levels []level) float64 {
 	return m.x
 }
 
-// risePerDoubling is what the last two levels gained, as a fraction for each
-// doubling of N; if noise makes that negative, what the last three gained.
+// risePerDoubling is what the last three levels gained, as a fraction for each
+// doubling of N. It is undefined where the one-sided 95 % limit of that slope,
+// over their windows (or medians, if those are single), does not exclude that
+// they gained nothing.
 func risePerDoubling(levels []level) load.Opt[float64] {
-	for _, count := range []int{2, 3} {
-		x, y, _ := columns(levels[len(levels)-count:])
-		if e, ok := stat.Elasticity(x, y, confidence); ok && e.Value > 0 {
-			return load.Some(math.Exp2(e.Value) - 1)
-		}
+	lastThree := levels[len(levels)-3:]
+	x, y := allWindows(lastThree)
+	if single(lastThree) {
+		x, y, _ = columns(lastThree)
 	}
-	return load.Opt[float64]{}
+	e, ok := stat.Elasticity(x, y, confidence)
+	if lower := 2*e.Value - e.Upper; !ok || !(lower > minLower) {
+		return load.Opt[float64]{}
+	}
+	return load.Some(math.Exp2(e.Value) - 1)
 }

@@ -58,7 +58,7 @@ func reach(n []float64, m int, k float64) int {
 func (s *scanner) locate() (best line, m int, ok bool) {
 	trimmed := trim(s.x)
 	m = trimmed
-	best, ok = s.fit(m)
+	best, ok = s.solve(m)
 	seen := [rangePasses + 1]int{m}
 	for pass := 1; ok && pass <= rangePasses; pass++ {
 		next := reach(s.n, trimmed, best.k)
@@ -75,12 +75,12 @@ func (s *scanner) locate() (best line, m int, ok bool) {
 		}
 		if circle {
 			m = largest
-			best, ok = s.fit(m)
+			best, ok = s.solve(m)
 			break
 		}
 		m = next
 		seen[pass] = m
-		best, ok = s.fit(m)
+		best, ok = s.solve(m)
 	}
 	return best, m, ok
 }

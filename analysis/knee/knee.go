@@ -76,7 +76,7 @@ type Result struct {
 	Method          string
 	Outliers        []int             // levels left out as outliers
 	Fit             *Segment          // the fitted line, for drawing; nil when none was fitted
-	RisePerDoubling load.Opt[float64] // for StillRising: fraction gained per doubling of N at the last levels
+	RisePerDoubling load.Opt[float64] // for StillRising: fraction gained per doubling of N over the last three levels; undefined if noise explains it
 	Warnings        []load.Warning
 }
 

@@ -50,6 +50,16 @@ func columns(levels []level) (n, x, w []float64) {
 	return n, x, w
 }
 
+// allWindows returns every window of the levels beside its streams.
+func allWindows(levels []level) (n, x []float64) {
+	for _, l := range levels {
+		for _, v := range l.windows {
+			n, x = append(n, l.n), append(x, v)
+		}
+	}
+	return n, x
+}
+
 // single reports whether the levels tell nothing of their own spread: at most
 // half of them have more than one window.
 func single(levels []level) bool {

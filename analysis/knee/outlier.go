@@ -7,7 +7,9 @@ import (
 )
 
 const (
-	outlierErrors    = 4    // robust standard errors
+	outlierErrors    = 4    // standard errors
+	outlierRisk      = 0.05 // of any false one, where one window a level leaves few degrees of freedom
+	outlierFloor     = 0.02 // relative error of a level with one window, at least
 	outlierShare     = 0.15 // of the fitted value
 	neighbourShare   = 0.07 // how well the neighbours must agree with the fit
 	outlierMaxShare  = 4    // at most one level in four is left out
@@ -20,10 +22,10 @@ type outlier struct {
 	fitted float64 // tokens/s by the fit without it
 }
 
-// dropOutliers takes out levels that lie more than max(4 robust standard
-// errors, 15 %) from the fit without them, while their neighbours (the only one,
-// at an end) lie within 7 % of that same fit: one bad step, not a bend. They go
-// one at a time, the worst first, at most a quarter of the levels.
+// dropOutliers takes out levels that lie more than max(4 standard errors, 15 %)
+// from the fit without them, while their neighbours (the only one, at an end)
+// lie within 7 % of that same fit: one bad step, not a bend. They go one at a
+// time, the worst first, at most a quarter of the levels.
 func dropOutliers(levels []level) (kept []level, out []outlier) {
 	kept = levels
 	for limit := len(levels) / outlierMaxShare; limit > 0 && len(kept) >= outlierMinLevels; limit-- {
@@ -44,14 +46,11 @@ func dropOutliers(levels []level) (kept []level, out []outlier) {
 
 // contradiction returns the value at level i by the fit without it, and how far
 // the level lies from it in units of what is allowed: above 1 is an outlier.
-// The standard error is the largest of three robust ones: of the level's own
-// median by its windows, and of the other levels about their fit, in tokens/s
-// and relative to the fit.
 //
 // A level is judged only where the others determine the curve, see [room], and
 // at the high end only when they show the plateau by two levels, the two before
 // it agree with that, and it lies below: throughput may rise again, and a
-// decline that had begun before is no outlier.
+// decline that had begun before is no outlier. Nor is the peak before a decline.
 func contradiction(levels []level, i int) (fitted, score float64) {
 	others := without(levels, i)
 	curve := fitOrFlat(others)
@@ -59,11 +58,12 @@ func contradiction(levels []level, i int) (fitted, score float64) {
 	if i == last && (len(atOrAbove(others, curve.k, kneeTolerance)) < minAbove || l.median > curve.at(l.n)) {
 		return 0, 0
 	}
-	witnesses := []int{i - 1, i + 1}
+	neighbours := []int{i - 1, i + 1}
 	if i == last {
-		witnesses = []int{i - 1, i - 2}
+		neighbours = []int{i - 1, i - 2}
 	}
-	for _, j := range witnesses {
+	var witnesses []level
+	for _, j := range neighbours {
 		if j < 0 || j > last {
 			continue
 		}
@@ -71,17 +71,67 @@ func contradiction(levels []level, i int) (fitted, score float64) {
 		if f <= 0 || math.Abs(levels[j].median-f) > neighbourShare*f {
 			return 0, 0
 		}
+		witnesses = append(witnesses, levels[j])
 	}
 	low, high := room(levels, i, curve)
 	fitted = min(max(l.median, low), high)
-	if fitted <= 0 {
+	if fitted <= 0 || peakOfDecline(levels, i, curve, fitted) {
 		return 0, 0
 	}
+	return fitted, math.Abs(l.median-fitted) / (fitted * max(allowance(l, witnesses, others, curve, fitted), outlierShare))
+}
+
+// peakOfDecline reports whether level i is the highest, certainly above what the
+// others say, and throughput declines from there on: then it shows the capacity,
+// and those after it the loss.
+func peakOfDecline(levels []level, i int, curve line, fitted float64) bool {
+	l := levels[i]
+	if l.median <= fitted || l.median < highest(levels) {
+		return false
+	}
+	if lo, _, ok := stat.MedianInterval(l.windows, confidence); ok && lo <= fitted {
+		return false
+	}
+	after := levels[i+1:]
+	return decline(after, curve.plateau(), fallMargin(after)) != nil
+}
+
+// allowance is how far a level may lie from the fit of the others, as a share of
+// it: four standard errors, those of the level and of its witnesses together.
+// The error of either is the largest of three: by its own windows (robust, but
+// no less than the variation within all levels gives), and the robust scatter
+// of the others about their fit, relative and (of the level) in tokens/s.
+//
+// With one window a level only the lack of fit of the others says what an error
+// is. It is not below 2 %, and its few degrees of freedom and the number of
+// levels tried ask for more than four of it.
+func allowance(l level, witnesses, others []level, curve line, fitted float64) float64 {
 	abs, rel := residuals(curve, others)
+	groups := make([][]float64, len(others))
+	for i, o := range others {
+		groups[i] = o.windows
+	}
+	cv, _ := stat.PooledCV(groups)
+	errors, least := float64(outlierErrors), scaleAboutZero(rel)
+	if single(others) {
+		df := max(1, len(abs)-3)
+		errors = max(errors, stat.StudentQuantile(1-outlierRisk/float64(2*len(others)+2), df))
+		least = max(least, outlierFloor, math.Sqrt(lackOfFit(others[:len(abs)])))
+	}
+	own := max(standardError(l, cv), least, scaleAboutZero(abs)/fitted)
+	var squares float64
+	for _, w := range witnesses {
+		e := max(standardError(w, cv), least)
+		squares += e * e
+	}
+	return errors * math.Hypot(own, math.Sqrt(squares/float64(max(1, len(witnesses)))))
+}
+
+// standardError is the relative error of a level's median: by its own windows,
+// but not less than the variation cv within levels gives.
+func standardError(l level, cv float64) float64 {
 	r := len(l.windows)
-	own := stat.RobustScale(l.windows) * math.Sqrt(stat.MedianVarianceFactor(r)/float64(r))
-	se := max(own, scaleAboutZero(abs), scaleAboutZero(rel)*fitted)
-	return fitted, math.Abs(l.median-fitted) / max(outlierErrors*se, outlierShare*fitted)
+	return max(stat.RobustScale(l.windows)/l.median, cv) * math.Sqrt(stat.MedianVarianceFactor(r)/float64(r))
 }
 
 // room is what a curve that rises ever less from the origin can be at level i,

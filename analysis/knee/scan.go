@@ -34,6 +34,7 @@ func (m moments) add(n, x, w float64) moments {
 type scanner struct {
 	n, x, w []float64
 	left    []moments // left[i] = moments of levels 0…i
+	second  line      // of the last fit: the best with its knee at the second level
 }
 
 // load sets the levels, ascending in n; the slices are kept, not copied.
@@ -80,10 +81,45 @@ func (s *scanner) fit(m int) (best line, ok bool) {
 				try(line{l.x - b*l.n, b, k, l.sxx - b*l.snx + right.sxx})
 			}
 		}
-		try(meetAt(s.n[j], l, right))
+		s.second = meetAt(s.n[j], l, right)
+		try(s.second)
 		right = right.add(0, s.x[j], s.w[j])
 	}
 	return best, ok
+}
+
+// solve is fit, but it gives the smallest of the knees that fit as well. With
+// the knee at the second level every knee in the gap below it does, see
+// [scanner.smallest]. A knee in the gap above it takes one figure more, the
+// value at the second level, and must be better in BIC: on a plateau that begins
+// below the second level noise at that level alone puts every other knee there.
+func (s *scanner) solve(m int) (line, bool) {
+	l, ok := s.fit(m)
+	if !ok {
+		return l, false
+	}
+	if m > 3 && l.k > s.n[1] && l.k < s.n[2] && s.second.b > 0 {
+		if count := float64(m); s.second.rss <= l.rss*math.Exp(math.Log(count)/count) {
+			l = s.second
+		}
+	}
+	if l.k == s.n[1] {
+		l = s.smallest(l)
+	}
+	return l, true
+}
+
+// smallest moves a knee that fit put at the second level, with one level n₁, x₁
+// on its left, down to where nothing else tells it from: every knee above n₁
+// fits alike. The smallest of them that a curve through the origin can have
+// that rises ever less is n₁ · plateau / x₁, where the rise is proportional.
+func (s *scanner) smallest(l line) line {
+	plateau := l.plateau()
+	if k := s.n[0] * plateau / s.x[0]; k > s.n[0] && k < s.n[1] {
+		l.k, l.b = k, (plateau-s.x[0])/(k-s.n[0])
+		l.a = s.x[0] - l.b*s.n[0]
+	}
+	return l
 }
 
 // meetAt is the least-squares line with its knee at level k: everything on the

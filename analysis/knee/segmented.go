@@ -19,7 +19,8 @@ const softShare = 0.25
 // tokens/s on the median of each level, a level weighing as many as it has
 // windows. The fit is exact (no starting value, no optimiser). Outliers, levels
 // past a decline, and levels far past the knee are left out of it; the interval
-// is a two-level bootstrap at 95 %.
+// is a two-level bootstrap at 95 %. With a single level below the knee the fit is
+// not unique: it is then the smallest knee that a proportional rise allows.
 //
 // It is exact on a straight ramp. On a ramp that bends, as batching servers
 // have, it reads low, and the interval does not say so.
@@ -109,7 +110,7 @@ func (s segmented) soft(levels []level) (k float64, soft bool) {
 	}
 	var sc scanner
 	sc.load(n, x, w)
-	l, ok := sc.fit(len(fitted))
+	l, ok := sc.solve(len(fitted))
 	if !ok {
 		return 0, false
 	}
