@@ -16,7 +16,8 @@ const (
 
 // count fills in what was started, finished and failed. Started counts what was
 // in flight when a span began or was sent inside it, so that it equals
-// finished + failed + in flight at the end.
+// finished + failed + in flight at the end. The account of a visit that failures
+// ended goes on to its end, since they came after its last whole window.
 func (d *levelData) count(st *load.Step) {
 	st.Failures = map[string]int{}
 	d.each(func(s *load.Sample, span load.Span) {
@@ -40,14 +41,13 @@ func (d *levelData) count(st *load.Step) {
 			}
 		}
 	})
-	if d.seconds() == 0 {
-		d.countUnmeasured(st)
+	d.finished = st.Finished
+	if t := d.seconds(); t > 0 {
+		st.Requests = float64(d.finished) / t
 	}
+	d.countRest(st)
 	if ended := st.Finished + st.Failed; ended > 0 {
 		st.ErrorRate = load.Some(float64(st.Failed) / float64(ended))
-	}
-	if t := d.seconds(); t > 0 {
-		st.Requests = float64(st.Finished) / t
 	}
 	st.Waves = float64(st.Finished) / float64(d.n)
 	for i := range d.stays {
@@ -55,12 +55,16 @@ func (d *levelData) count(st *load.Step) {
 	}
 }
 
-// countUnmeasured counts the requests of visits that failures ended before the
-// first window: there is no span, but the causes must not be lost.
-func (d *levelData) countUnmeasured(st *load.Step) {
+// countRest counts the requests outside the windows of visits that failures ended.
+func (d *levelData) countRest(st *load.Step) {
 	for i := range d.stays {
-		for _, s := range d.stays[i].unmeasured {
-			st.Started++
+		measured := len(d.stays[i].Windows) > 0
+		for _, s := range d.stays[i].rest {
+			if measured && s.Sent < d.stays[i].span.To { // counted as in flight at the end
+				st.InFlightAtEnd--
+			} else {
+				st.Started++
+			}
 			switch {
 			case s.Cause == load.CauseCanceled:
 				st.InFlightAtEnd++
@@ -86,8 +90,8 @@ func (d *levelData) audit(st *load.Step) {
 		residence += (min(s.End, span.To) - max(s.Sent, span.From)).Seconds()
 	})
 	st.DispatchDelay = dist(delay)
-	if st.Finished >= 5*d.n && st.Finished >= enoughForLittle {
-		r := residence / float64(st.Finished)
+	if d.finished >= 5*d.n && d.finished >= enoughForLittle {
+		r := residence / float64(d.finished)
 		z := d.run.Settings.Think.Seconds() // a stream in its pause is in the loop, too
 		st.LittlesLaw = load.Some(st.Requests * (r + z) / float64(d.n))
 	}
@@ -196,21 +200,25 @@ func (d *levelData) judge(st *load.Step) {
 	if d.cut != "" {
 		why = append(why, d.cut)
 	}
+	limit := d.run.Settings.MaxErrorRate
+	over := st.ErrorRate.OK && st.ErrorRate.V > limit
 	for i := range d.stays {
 		if e := d.stays[i].Ended; e == load.EndedThrottled || e == load.EndedFailing {
+			if st.Failed > 0 && !over {
+				e += " (" + failures(st.Failures) + ")"
+			}
 			why = append(why, e)
 			break
 		}
 	}
-	limit := d.run.Settings.MaxErrorRate
-	if st.ErrorRate.OK && st.ErrorRate.V > limit {
+	if over {
 		why = append(why, fmt.Sprintf("error rate %.1f %% over the limit of %.1f %% (%s)",
 			100*st.ErrorRate.V, 100*limit, failures(st.Failures)))
 	}
 	switch {
-	case !st.Throughput.OK:
+	case len(st.Measurements) == 0:
 		why = append(why, "no window was measured")
-	case st.Throughput.V.Value <= 0:
+	case !st.Throughput.OK:
 		why = append(why, "no tokens")
 	}
 	if st.InFlight.OK {

@@ -71,7 +71,9 @@ type stay struct {
 	span    load.Span
 	samples []*load.Sample
 
-	unmeasured []*load.Sample // those of a visit that failures ended before its first window
+	// rest are the requests that a visit which failures ended sent or ended outside its
+	// windows: what broke it stands there.
+	rest []*load.Sample
 }
 
 // levelData is the input of one step.
@@ -81,6 +83,8 @@ type levelData struct {
 	stays  []stay
 	cut    string // why no complete visit could be used; empty = all well
 	tokens tokenModel
+
+	finished int // inside the windows
 }
 
 func newLevelData(run load.Run, n int, visits []load.Visit, order []*load.Sample) *levelData {
@@ -118,10 +122,10 @@ func (d *levelData) add(v load.Visit, order []*load.Sample) {
 			}
 		}
 	}
-	if !ok && (v.Ended == load.EndedFailing || v.Ended == load.EndedThrottled) {
+	if v.Ended == load.EndedFailing || v.Ended == load.EndedThrottled {
 		for _, m := range order {
-			if m.Visit == v.Index {
-				s.unmeasured = append(s.unmeasured, m)
+			if m.Visit == v.Index && (!ok || m.End >= s.span.To) {
+				s.rest = append(s.rest, m)
 			}
 		}
 	}
@@ -186,6 +190,9 @@ func (d *levelData) throughput(st *load.Step) {
 		return
 	}
 	m := stat.Median(st.Measurements)
+	if m <= 0 {
+		return // a level without tokens is no point of the curve
+	}
 	e := load.Estimate{Value: m, Lo: m, Hi: m}
 	if lo, hi, ok := stat.MedianInterval(st.Measurements, 0.95); ok {
 		e.Lo, e.Hi = max(0, lo), hi

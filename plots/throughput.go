@@ -47,6 +47,9 @@ func drawThroughput(p *panel, c analysis.Curve) {
 			dot = faint
 		}
 		for _, m := range s.Measurements {
+			if m <= 0 && !s.Valid {
+				continue // nothing came: that is no throughput of the server
+			}
 			p.mark(float64(s.Concurrency), m, glyph(draw.CircleGlyph{}, 2, dot))
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"kneesweep/plots"
 )
 
-// Markdown writes c as a page: verdict, picture, table of levels, warnings, what
-// was asked and how, what every figure means, and the audits of the measurement.
-// The picture is linked by imageName; empty leaves it out. Its errors are those
-// of w.
+// Markdown writes c as a page: verdict, picture, table of levels, failures by
+// cause, warnings, what was asked and how, what every figure means, and the audits
+// of the measurement. The picture is linked by imageName; empty leaves it out. Its
+// errors are those of w.
 func Markdown(w io.Writer, c analysis.Curve, imageName string) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "# %s\n\n%s\n\n", escape(plots.Headline(c)), escape(Verdict(c)))
@@ -26,6 +26,7 @@ func Markdown(w io.Writer, c analysis.Curve, imageName string) error {
 	if len(c.Steps) > 0 {
 		fmt.Fprint(b, "## Levels\n\n")
 		markdownLevels(b, c)
+		markdownFailures(b, c)
 	}
 	if all := doubts(c); len(all) > 0 {
 		fmt.Fprint(b, "## Warnings\n\n")

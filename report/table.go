@@ -16,7 +16,7 @@ import (
 const textWidth = 100
 
 // Table writes c for a terminal: one row per level with the units in the
-// heading, then the warnings, each once, then the verdict. Lines are at most
+// heading, then the failures by cause and the warnings, each once, then the verdict. Lines are at most
 // 110 columns wide. Its errors are those of w.
 func Table(w io.Writer, c analysis.Curve) error {
 	b := bufio.NewWriter(w)
@@ -27,6 +27,13 @@ func Table(w io.Writer, c analysis.Curve) error {
 		writeGrid(b, grid(c))
 		for _, r := range remarks(c) {
 			fmt.Fprintln(b, wrap(r, textWidth, "   "))
+		}
+		fmt.Fprintln(b)
+	}
+	if all := failureLines(c); len(all) > 0 {
+		fmt.Fprintln(b, "Failures")
+		for _, f := range all {
+			fmt.Fprintln(b, "  "+wrap(f, textWidth-2, "    "))
 		}
 		fmt.Fprintln(b)
 	}

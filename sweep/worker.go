@@ -46,8 +46,11 @@ func (l *Local) work(slot int) {
 			return
 		}
 		if pause > 0 {
-			l.pause(pause, failed)
+			wait(l.ctx, pause)
 			end = l.now()
+		}
+		if failed {
+			l.returns()
 		}
 		ready = load.Some(end)
 	}
@@ -102,30 +105,33 @@ func (l *Local) next(slot int) (p load.Prompt, v *visit, warmup, ok bool) {
 	return p, v, warmup, true
 }
 
-// ended accounts for a request of a worker in the visit that is running now.
+// ended accounts for a request of a worker in the visit that is running now. With
+// a failure its back-off begins: whoever looks at the visit must see both or
+// neither, or a dead endpoint could pass for warm.
 func (l *Local) ended(slot int, s *load.Sample) {
 	l.mu.Lock()
 	l.inFlight.Add(-1)
 	l.visit.add(slot, s, s.Visit == l.visit.out.Index && l.alive <= l.target)
+	if s.Failed() {
+		l.shiftBackoff(1)
+	}
 	l.mu.Unlock()
 	l.signal()
 }
 
-// pause keeps a worker from sending; back-off is accounted to the visit.
-func (l *Local) pause(d time.Duration, isBackoff bool) {
-	if isBackoff {
-		l.shiftBackoff(1)
-		defer l.shiftBackoff(-1)
-	}
-	wait(l.ctx, d)
+// returns ends the back-off of a worker.
+func (l *Local) returns() {
+	l.mu.Lock()
+	l.shiftBackoff(-1)
+	l.mu.Unlock()
+	l.signal()
 }
 
+// shiftBackoff changes the number of workers in back-off, which is accounted to the
+// visit that is running now. It needs mu.
 func (l *Local) shiftBackoff(by int) {
-	l.mu.Lock()
 	l.visit.tick(l.now())
 	l.visit.inBackoff += by
-	l.mu.Unlock()
-	l.signal()
 }
 
 func (l *Local) signal() {

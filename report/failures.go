@@ -1,0 +1,62 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"kneesweep/analysis"
+	"kneesweep/load"
+)
+
+// failure is how often one cause ended the requests of a level.
+type failure struct {
+	cause string
+	count int
+}
+
+// failuresOf lists the causes of a step, the most frequent first.
+func failuresOf(s load.Step) []failure {
+	list := make([]failure, 0, len(s.Failures))
+	for _, cause := range slices.Sorted(maps.Keys(s.Failures)) {
+		if n := s.Failures[cause]; n > 0 {
+			list = append(list, failure{cause, n})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b failure) int { return cmp.Compare(b.count, a.count) })
+	return list
+}
+
+// failureLines has a line for each level at which requests failed.
+func failureLines(c analysis.Curve) []string {
+	var lines []string
+	for _, s := range c.Steps {
+		var parts []string
+		for _, f := range failuresOf(s) {
+			parts = append(parts, whole(f.count)+" "+f.cause)
+		}
+		if len(parts) > 0 {
+			lines = append(lines, "level "+whole(s.Concurrency)+": "+strings.Join(parts, ", "))
+		}
+	}
+	return lines
+}
+
+// markdownFailures has a row for each cause at each level.
+func markdownFailures(w io.Writer, c analysis.Curve) {
+	var rows [][]string
+	for _, s := range c.Steps {
+		for _, f := range failuresOf(s) {
+			share := percent(float64(f.count) / float64(max(1, s.Finished+s.Failed)))
+			rows = append(rows, []string{whole(s.Concurrency), escape(f.cause), whole(f.count), share})
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprint(w, "## Failures\n\n")
+	markdownTable(w, []string{"streams, N", "cause", "requests", "share of those that ended"}, rows)
+}
