@@ -21,8 +21,12 @@ import (
 // time so that a renamed field is noticed.
 type curve struct {
 	Schema string `json:"schema"`
-	Steps  []step `json:"steps"`
-	Knee   struct {
+	Run    struct {
+		Status     string `json:"status"`
+		StopReason string `json:"stop_reason"`
+	} `json:"run"`
+	Steps []step `json:"steps"`
+	Knee  struct {
 		Verdict     string    `json:"verdict"`
 		Concurrency *estimate `json:"concurrency"`
 	} `json:"knee"`

@@ -14,5 +14,10 @@
 //
 // What is asserted is what holds on a noisy machine too: no request fails, tokens
 // come from the server's own usage, the four slots are found, and the time to first
-// token jumps past them. The figures measured are printed to the test's log.
+// token jumps past them. Then the server is killed in the middle of a second, short
+// sweep and started again: the sweep ends by itself and names the causes. The figures
+// measured are printed to the test's log.
+//
+// Two more tests need no server: sweeps of the embedded endpoint that are killed at
+// fifty random moments, whose journals must be read, and endpoints that fail.
 package e2e

@@ -41,28 +41,39 @@ PARAMETER num_predict 200
 PARAMETER stop <|im_end|>
 `
 
-// startServer returns the base URL of an OpenAI-compatible endpoint that serves
-// the tiny model. The server is ended with the test, and by ctx.
-func startServer(ctx context.Context, t *testing.T) string {
-	t.Helper()
-	binary := installOllama(ctx, t)
-	home := t.TempDir()
-	address := freeAddress(t)
-	env := serverEnv(home, address)
+// server is an OpenAI-compatible endpoint that serves the tiny model.
+type server struct {
+	binary, home, address string
+	kill                  func() // takes it away without notice
+}
 
-	log := startGroup(ctx, t, home, env, binary, "serve")
-	url := "http://" + address
-	waitFor(ctx, t, "the server", log, func(ctx context.Context) error { return get(ctx, url+"/api/version") })
+// startServer starts the endpoint, which is ended with the test, and by ctx.
+func startServer(ctx context.Context, t *testing.T) *server {
+	t.Helper()
+	s := &server{binary: installOllama(ctx, t), home: t.TempDir(), address: freeAddress(t)}
+	log := s.serve(ctx, t)
+	waitFor(ctx, t, "the server", log, func(ctx context.Context) error { return get(ctx, "http://"+s.address+"/api/version") })
 
 	began := time.Now()
-	writeModel(t, home)
-	run(ctx, t, home, env, binary, "create", model, "-f", "Modelfile")
+	writeModel(t, s.home)
+	run(ctx, t, s.home, s.env(), s.binary, "create", model, "-f", "Modelfile")
 	waitFor(ctx, t, "the model", log, func(ctx context.Context) error {
-		_, err := chat(ctx, url+"/v1", "Hello", 4)
+		_, err := chat(ctx, s.base(), "Hello", 4)
 		return err
 	})
 	t.Logf("model created and loaded in %.1f s", time.Since(began).Seconds())
-	return url + "/v1"
+	return s
+}
+
+func (s *server) base() string { return "http://" + s.address + "/v1" }
+
+func (s *server) env() []string { return serverEnv(s.home, s.address) }
+
+// serve starts the process, a first or another time, and returns its log.
+func (s *server) serve(ctx context.Context, t *testing.T) (log string) {
+	t.Helper()
+	log, s.kill = startGroup(ctx, t, s.home, s.env(), s.binary, "serve")
+	return log
 }
 
 // installOllama returns the path of the server's binary, which it builds if the
@@ -178,11 +189,12 @@ func writeModel(t *testing.T, dir string) {
 }
 
 // startGroup starts a program in a process group of its own, which is ended with
-// the test or by ctx, and returns the file that takes its output.
-func startGroup(ctx context.Context, t *testing.T, dir string, env []string, name string, args ...string) (log string) {
+// the test or by ctx, and returns the file that takes its output and a function
+// that kills the group at once.
+func startGroup(ctx context.Context, t *testing.T, dir string, env []string, name string, args ...string) (log string, kill func()) {
 	t.Helper()
 	log = filepath.Join(dir, "server.log")
-	out, err := os.Create(log)
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +219,15 @@ func startGroup(ctx context.Context, t *testing.T, dir string, env []string, nam
 			t.Logf("the server's last words:\n%s", tail(log, 4000))
 		}
 	})
-	return log
+	return log, func() {
+		select {
+		case <-ended: // its number may be another's by now
+			return
+		default:
+		}
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		<-ended
+	}
 }
 
 // endGroup asks the process group to end, insists after ten seconds, and takes

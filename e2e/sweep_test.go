@@ -25,12 +25,13 @@ var (
 func TestOllama(t *testing.T) {
 	ctx := testContext(t)
 	k := buildKneesweep(ctx, t)
-	base := startServer(ctx, t)
-	checkServer(ctx, t, base)
+	s := startServer(ctx, t)
+	checkServer(ctx, t, s.base())
 
-	target := []string{"--url", base, "--model", model, "--json"}
+	target := []string{"--url", s.base(), "--model", model, "--json"}
 	t.Run("ping", func(t *testing.T) { k.ping(t, target) })
 	t.Run("sweep", func(t *testing.T) { k.sweep(t, target) })
+	k.restart(t, s, target)
 }
 
 // testContext ends in time for the clean-up before the test binary's own

@@ -186,7 +186,7 @@ func (l *Local) finish(v *visit) load.Visit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if v.out.Ended == load.EndedRunning {
-		v.out.Ended = ""
+		v.out.Ended = v.hopeless()
 	}
 	v.tick(l.now())
 	v.out.Backoff = v.backoff

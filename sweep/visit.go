@@ -96,6 +96,20 @@ func (v *visit) trouble(limit float64) string {
 	if !stuck && v.requests < max(20, n) {
 		return ""
 	}
+	return v.failing()
+}
+
+// hopeless says how a visit ended that was measured to its end: not well if nothing
+// but failures came, however few its windows had room for.
+func (v *visit) hopeless() string {
+	if v.failed == 0 || v.good > 0 {
+		return ""
+	}
+	return v.failing()
+}
+
+// failing tells throttling from other failures.
+func (v *visit) failing() string {
 	if 2*v.throttled >= v.failed {
 		return load.EndedThrottled
 	}

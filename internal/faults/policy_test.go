@@ -18,7 +18,7 @@ import (
 
 // grid is a sweep of several levels, up and down.
 func grid(levels ...int) plan {
-	return plan{grid: sweep.Grid{Levels: levels, Measurements: 6, Passes: 2, Seed: 1}, window: 2 * time.Second, limit: 0.05}
+	return plan{grid: sweep.Grid{Levels: levels, Measurements: 6, Passes: 2, Seed: 1}, window: 2 * time.Second, warmup: 5, limit: 0.05}
 }
 
 // byLevel answers by the level that the sweep is at.
@@ -192,5 +192,17 @@ func TestAServerThatDies(t *testing.T) {
 			}
 			checkSaid(t, r, c.said, c.cause)
 		})
+	}
+}
+
+// Windows too short for five failures do not hide a dead endpoint: the next level is
+// not tried.
+func TestADeadEndpointInShortWindows(t *testing.T) {
+	p := grid(2, 3, 4, 8)
+	p.window, p.warmup = 50*time.Millisecond, 2
+	r := measure(t, &p, func(*plan) func(int) answer { return share(1, status(500, 0)) })
+	r.checkAccount(t)
+	if got := r.visited(); !slices.Equal(got, []int{2}) || r.data.Visits[0].Ended != load.EndedFailing {
+		t.Errorf("visited %v, the first ended as %q", got, r.data.Visits[0].Ended)
 	}
 }

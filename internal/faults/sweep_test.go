@@ -21,6 +21,7 @@ import (
 type plan struct {
 	grid          sweep.Grid
 	window        time.Duration
+	warmup        int
 	limit         float64 // on the error rate
 	newConnection bool
 	before        func(*endpoint)
@@ -31,7 +32,7 @@ type plan struct {
 // one is a single visit of a level, of four windows of a second; of 20 s for a
 // single stream, so that its failures can be few of many.
 func one(n int) plan {
-	p := plan{grid: sweep.Grid{Levels: []int{n}, Measurements: 4, Passes: 1}, window: time.Second, limit: 0.05}
+	p := plan{grid: sweep.Grid{Levels: []int{n}, Measurements: 4, Passes: 1}, window: time.Second, warmup: 5, limit: 0.05}
 	if n == 1 {
 		p.window = 20 * time.Second
 	}
@@ -80,11 +81,10 @@ func sweepOf(t *testing.T, p plan, e *endpoint, epoch time.Time) analysis.Data {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	const warmup = 5
 	var mem sweep.Memory
 	local, err := sweep.NewLocal(sweep.Config{
 		Sender: c, Source: workload.Synthetic{InputTokens: 4, OutputTokens: answerTokens, Seed: 1}, Sink: sweep.Tee(p.watch, mem.Take),
-		Epoch: epoch, Warmup: warmup, Window: p.window, MaxErrorRate: p.limit, Seed: 1,
+		Epoch: epoch, Warmup: p.warmup, Window: p.window, MaxErrorRate: p.limit, Seed: 1,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func sweepOf(t *testing.T, p plan, e *endpoint, epoch time.Time) analysis.Data {
 			ID: "faults", Model: "m", Target: "faulty", Seed: 1, Status: out.Status, StopReason: out.Reason,
 			Request: load.RequestShape{InputTokensAsked: 4, OutputTokensAsked: answerTokens, Stream: true},
 			Settings: load.Settings{
-				Window: p.window, Measurements: p.grid.Measurements, Passes: p.grid.Passes, Warmup: warmup, MaxErrorRate: p.limit,
+				Window: p.window, Measurements: p.grid.Measurements, Passes: p.grid.Passes, Warmup: p.warmup, MaxErrorRate: p.limit,
 			},
 		},
 		Visits: mem.Visits, Samples: mem.Samples,
