@@ -63,7 +63,8 @@ func TestANewConnectionForEachRequest(t *testing.T) {
 	p.newConnection = true
 	r := measure(t, &p, func(*plan) func(int) answer { return share(0, good) })
 	r.checkAccount(t)
-	checkConnections(t, r, func(requests int) (lo, hi int) { return requests, requests })
+	// Those that the end of the sweep stopped may have none yet.
+	checkConnections(t, r, func(requests int) (lo, hi int) { return requests - n, requests })
 	if s := r.step(t, n); !s.Valid || s.ConnectionsReused != 0 || s.ConnectionsOpened < 10*n {
 		t.Errorf("valid %v (%s), %d connections opened, %d reused", s.Valid, s.InvalidReason, s.ConnectionsOpened, s.ConnectionsReused)
 	}

@@ -206,3 +206,19 @@ func TestADeadEndpointInShortWindows(t *testing.T) {
 		t.Errorf("visited %v, the first ended as %q", got, r.data.Visits[0].Ended)
 	}
 }
+
+// Retries are bounded by the same calm, and their failures count once.
+func TestRetriesAreNoStorm(t *testing.T) {
+	for name, dead := range map[string]answer{"500": status(500, 0), "429": status(429, 0), "hangs up": bad((*writer).hangUp)} {
+		t.Run(name, func(t *testing.T) {
+			p := one(16)
+			p.retries = 5
+			r := measure(t, &p, func(*plan) func(int) answer { return share(1, dead) })
+			r.checkAccount(t)
+			r.checkCalm(t, 16)
+			if s := r.step(t, 16); s.Valid || s.Failed == 0 || s.Failed > 100 || s.ErrorRate.V != 1 {
+				t.Errorf("valid %v, %d failed of %d", s.Valid, s.Failed, s.Started)
+			}
+		})
+	}
+}

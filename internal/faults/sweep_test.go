@@ -24,6 +24,7 @@ type plan struct {
 	warmup        int
 	limit         float64 // on the error rate
 	newConnection bool
+	retries       int
 	before        func(*endpoint)
 	meanwhile     func(*endpoint)     // runs beside the sweep
 	watch         func(e sweep.Event) // sees every event
@@ -74,7 +75,7 @@ func sweepOf(t *testing.T, p plan, e *endpoint, epoch time.Time) analysis.Data {
 	t.Helper()
 	levels := p.grid.Levels
 	c, err := client.New(client.Config{
-		URL: "http://faulty/v1", Model: "m", Epoch: epoch, Dial: e.dial, Connections: levels[len(levels)-1], NewConnection: p.newConnection,
+		URL: "http://faulty/v1", Model: "m", Epoch: epoch, Dial: e.dial, Connections: levels[len(levels)-1], NewConnection: p.newConnection, Retries: p.retries,
 		TimeoutFirstToken: 2 * time.Second, TimeoutIdle: time.Second,
 	})
 	if err != nil {
@@ -161,7 +162,7 @@ func (r result) checkAccount(t *testing.T) {
 		if s.Failed() && s.Cause != load.CauseCanceled && s.Error == "" {
 			t.Errorf("sample %d failed with %s and without a word", s.ID, s.Cause)
 		}
-		sent += 1 + s.Replayed
+		sent += 1 + s.Replayed + s.Retries
 	}
 	if len(r.attempts) > sent {
 		t.Errorf("%d attempts for %d requests: something was tried again in secret", len(r.attempts), sent)
