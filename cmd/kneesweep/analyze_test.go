@@ -34,6 +34,9 @@ func hundredfold() (levels, rates string) {
 
 // TestKneesOfTables analyses curves from public reports whose answer is known.
 func TestKneesOfTables(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many pictures")
+	}
 	t.Parallel()
 	straightN, straightX := hundredfold()
 	for _, c := range []struct {
@@ -198,6 +201,9 @@ func TestMissingFigures(t *testing.T) {
 
 // TestFiguresThatAreExtreme neither panic nor leave JSON.
 func TestFiguresThatAreExtreme(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many pictures")
+	}
 	t.Parallel()
 	for _, c := range [][2]string{
 		{"1,2,4,8,16", "1e308,1e308,1e308,1e308,1e308"},

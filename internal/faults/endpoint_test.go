@@ -83,6 +83,7 @@ func (e *endpoint) close(t *testing.T) {
 	t.Helper()
 	_ = e.server.Close()
 	<-e.done
+	synctest.Wait() // a request that came at the last moment has its handler by now
 	e.handlers.Wait()
 	synctest.Wait()
 	if n := e.inFlight.Load(); n != 0 {
