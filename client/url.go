@@ -25,7 +25,7 @@ func parseURL(raw string) (*url.URL, error) {
 	}
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("--url: scheme %q is not http or https", u.Scheme)
+		return nil, fmt.Errorf("--url: scheme %.40q is not http or https; give http://HOST[:PORT][/v1], or the same with https", u.Scheme)
 	case u.Hostname() == "":
 		return nil, errors.New("--url: no host; want http://HOST[:PORT][/v1]")
 	}

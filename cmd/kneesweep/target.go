@@ -117,14 +117,22 @@ func apiKey(c *cli.Context, stderr io.Writer) (string, error) {
 	return "", fmt.Errorf("--api-key-env: the environment variable %s is empty", name)
 }
 
+// parseHeaders reads what was given as 'Name: value'. A value may hold a secret, and
+// so may a text without a name: neither is shown.
 func parseHeaders(list []string) (http.Header, error) {
 	h := http.Header{}
 	for i, s := range list {
 		name, value, ok := strings.Cut(s, ":")
-		if name = strings.TrimSpace(name); !ok || name == "" {
-			return nil, fmt.Errorf("--header: number %d is not 'Name: value'", i+1) // it may hold a secret: not shown
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		switch {
+		case !ok || name == "":
+			return nil, fmt.Errorf("--header: number %d is not 'Name: value'; write the name, a colon and the value, all in quotes", i+1)
+		case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+			return nil, fmt.Errorf("--header: %.40q is not a header name; write it without spaces, e.g. 'X-Api-Key: value'", name)
+		case strings.ContainsAny(value, "\r\n\x00"):
+			return nil, fmt.Errorf("--header: the value of %.40s contains a line end; remove it, and give each header a --header of its own", name)
 		}
-		h.Add(name, strings.TrimSpace(value))
+		h.Add(name, value)
 	}
 	return h, nil
 }

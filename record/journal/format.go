@@ -5,6 +5,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 
 	"kneesweep/load"
@@ -49,6 +50,9 @@ func newSampleLine(s *load.Sample) *sampleLine {
 func (l *sampleLine) sample() (load.Sample, error) {
 	s := l.Sample
 	chunks, err := unpack(l.Chunks, s.Sent)
+	if errors.Is(err, errPacked) {
+		err = errors.New(`the arrivals in "chunks" cannot be unpacked`)
+	}
 	if err == nil && (s.ContentAt < 0 || s.ContentAt > len(chunks)) {
 		err = fmt.Errorf("the first content is chunk %d of %d", s.ContentAt, len(chunks))
 	}
@@ -59,7 +63,7 @@ func (l *sampleLine) sample() (load.Sample, error) {
 // checkVisit refuses what cannot have been measured.
 func checkVisit(v *load.Visit) error {
 	if v.Level.Concurrency < 1 {
-		return fmt.Errorf("a visit of %d streams", v.Level.Concurrency)
+		return fmt.Errorf("a visit of %d streams, where at least 1 is needed", v.Level.Concurrency)
 	}
 	for i, w := range v.Windows {
 		if w.To <= w.From || i > 0 && w.From != v.Windows[i-1].To {
@@ -72,7 +76,7 @@ func checkVisit(v *load.Visit) error {
 // checkSchema accepts this format and names what else it meets.
 func checkSchema(got string) error {
 	if got != Schema {
-		return fmt.Errorf("its schema is %q; this version reads %q", got, Schema)
+		return fmt.Errorf("its schema is %.60q; this version reads %q: use the version of kneesweep that wrote it", got, Schema)
 	}
 	return nil
 }

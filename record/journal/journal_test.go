@@ -192,17 +192,21 @@ func TestErrorsNameTheirLine(t *testing.T) {
 		return strings.Join(l, "")
 	}
 	chunks := lines[2][strings.Index(lines[2], `"chunks":"`):]
+	const mend = "the line is damaged: delete it and the lines after it, or read the run's curve.json"
 	for name, test := range map[string]struct{ text, want string }{
 		"empty":              {"", "line 1: the journal is empty"},
-		"not a journal":      {"concurrency,x\n1,2\n", "line 1"},
+		"not a journal":      {"concurrency,x\n1,2\n", "line 1: not JSON at byte 1; the journal cannot be read without this line"},
 		"no run":             {lines[1], "line 1: a journal begins with its run"},
-		"two runs":           {lines[0] + lines[0], "line 2: a second run"},
+		"two runs":           {lines[0] + lines[0], "line 2: a second run in one journal; keep one run a file"},
 		"another schema":     {change(1, "journal/v1", "journal/v9"), `line 1: its schema is "kneesweep/journal/v9"`},
 		"no schema":          {`{"run":{"ID":"x"}}` + "\n", `line 1: its schema is ""`},
-		"damaged line":       {change(3, `{"sample"`, `{sample`), "line 3"},
-		"damaged chunks":     {change(3, chunks[:14], `"chunks":"????`), "line 3: packed chunks are damaged"},
-		"cut chunks":         {change(3, chunks[:18], `"chunks":"`), "line 3: packed chunks are damaged"},
-		"content past chunk": {change(3, `"content_at":2`, `"content_at":4`), "line 3: the first content is chunk 4 of 3"},
+		"damaged line":       {change(3, `{"sample"`, `{sample`), "line 3: not JSON at byte 2; " + mend},
+		"noise":              {lines[0] + "GET / HTTP/1.1\n" + lines[1], "line 2: not JSON at byte 1; " + mend},
+		"no object":          {lines[0] + "[]\n", "line 2: not a JSON object; " + mend},
+		"wrong kind":         {change(3, `"sample":{"id":`, `"sample":{"id":"x","was":`), "line 3: field \"sample.id\" at byte"},
+		"damaged chunks":     {change(3, chunks[:14], `"chunks":"????`), `line 3: the arrivals in "chunks" cannot be unpacked; ` + mend},
+		"cut chunks":         {change(3, chunks[:18], `"chunks":"`), `line 3: the arrivals in "chunks" cannot be unpacked; ` + mend},
+		"content past chunk": {change(3, `"content_at":2`, `"content_at":4`), "line 3: the first content is chunk 4 of 3; " + mend},
 		"content below 0":    {change(3, `"content_at":2`, `"content_at":-1`), "line 3: the first content"},
 		"no streams":         {change(2, `"Concurrency":1099511`, `"Concurrency":-1099511`), "line 2: a visit of -1099511"},
 		"window backwards":   {change(2, `"From":1000000000`, `"From":9000000000`), "line 2: window 1 of the visit"},

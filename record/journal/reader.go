@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"kneesweep/load"
 )
@@ -28,7 +29,7 @@ func Looks(head []byte) bool {
 
 // Read reads a journal. A journal that was cut, because the process was killed
 // or the disk was full, is read as far as it goes and Missing says what is not
-// there. An error names the line.
+// there. An error names the line and says what can be done.
 func Read(r io.Reader) (Content, error) {
 	var c Content
 	br := bufio.NewReaderSize(r, 1<<16)
@@ -52,7 +53,7 @@ func Read(r io.Reader) (Content, error) {
 				}
 			}
 		} else if n == 1 && cut {
-			return c, errors.New("line 1: the journal is empty")
+			return c, damaged(n, errors.New("the journal is empty"))
 		}
 		if cut {
 			break
@@ -65,13 +66,13 @@ func Read(r io.Reader) (Content, error) {
 func parse(text []byte, n int) (line, error) {
 	var l line
 	if err := json.Unmarshal(text, &l); err != nil {
-		return l, fmt.Errorf("line %d: %w", n, err)
+		return l, damaged(n, plain(err))
 	}
 	if (n == 1) != (l.Run != nil) {
 		if n == 1 {
-			return l, errors.New("line 1: a journal begins with its run")
+			return l, damaged(n, errors.New("a journal begins with its run"))
 		}
-		return l, fmt.Errorf("line %d: a second run in one journal", n)
+		return l, fmt.Errorf("line %d: a second run in one journal; keep one run a file: move this line and the lines after it to another", n)
 	}
 	return l, nil
 }
@@ -85,13 +86,13 @@ func (c *Content) take(l line, n int, ended *bool, inFlight *int) error {
 		c.Run = l.Run.Run
 	case l.Visit != nil:
 		if err := checkVisit(l.Visit); err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
+			return damaged(n, err)
 		}
 		c.Visits = load.UpsertVisit(c.Visits, *l.Visit)
 	case l.Sample != nil:
 		s, err := l.Sample.sample()
 		if err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
+			return damaged(n, err)
 		}
 		c.Samples = append(c.Samples, s)
 	case l.Beat != nil:
@@ -101,6 +102,31 @@ func (c *Content) take(l line, n int, ended *bool, inFlight *int) error {
 		c.Run.Status, c.Run.StopReason = l.End.Status, l.End.StopReason
 	}
 	return nil
+}
+
+// damaged names line n and says how the run can still be read. Without its first
+// line a journal is none; without its last ones it is a cut journal.
+func damaged(n int, what error) error {
+	if n == 1 {
+		return fmt.Errorf("line 1: %w; the journal cannot be read without this line: read the run's curve.json, or copy the journal again", what)
+	}
+	return fmt.Errorf("line %d: %w; the line is damaged: delete it and the lines after it, or read the run's curve.json", n, what)
+}
+
+// plain says what encoding/json found without the words of Go.
+func plain(err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("not JSON at byte %d", syntax.Offset)
+	case errors.As(err, &kind) && kind.Field == "":
+		return errors.New("not a JSON object")
+	case errors.As(err, &kind):
+		field := strings.NewReplacer(".Run.", ".", ".Sample.", ".").Replace(kind.Field) // embedded structs are not in the JSON
+		return fmt.Errorf("field %q at byte %d cannot be a JSON %s", field, kind.Offset, kind.Value)
+	}
+	return err
 }
 
 // finish marks what a run that did not end left open.

@@ -41,7 +41,7 @@ type level struct {
 // failed measurement; a level of only such rows is a step that is not valid.
 // Columns may also be separated by semicolons or tabs, as spreadsheets write them.
 // Rows of empty cells, as they leave them at the end, are skipped. Errors name the
-// line.
+// line and say what to write.
 func Read(r io.Reader) ([]load.Step, error) {
 	br := bufio.NewReader(r)
 	if head, _ := br.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
@@ -52,7 +52,7 @@ func Read(r io.Reader) ([]load.Step, error) {
 	c.TrimLeadingSpace = c.Comma != '\t' // or it would swallow empty cells
 	c.Comment = '#'
 	c.FieldsPerRecord = -1
-	columns, err := header(c)
+	columns, top, err := header(c)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func Read(r io.Reader) ([]load.Step, error) {
 			break
 		}
 		if err != nil {
-			return nil, err // encoding/csv names the line
+			return nil, unquoted(err)
 		}
 		if blank(row) {
 			continue
@@ -74,7 +74,7 @@ func Read(r io.Reader) ([]load.Step, error) {
 		}
 	}
 	if len(levels) == 0 {
-		return nil, errors.New("no rows below the column names")
+		return nil, fmt.Errorf("line %d: no rows below the column names; write one for each measurement", top)
 	}
 	return steps(levels), nil
 }
@@ -96,31 +96,41 @@ func separator(br *bufio.Reader) rune {
 	return ','
 }
 
-// header finds the columns.
-func header(c *csv.Reader) (map[string]int, error) {
+// unquoted says where quotes are wrong, as other errors do.
+func unquoted(err error) error {
+	var quote *csv.ParseError
+	if !errors.As(err, &quote) {
+		return err
+	}
+	// The row begins at StartLine; a quote that is never closed is noticed at the end.
+	return fmt.Errorf("line %d: a quote is not closed, or stands inside a cell; write the cell without quotes", quote.StartLine)
+}
+
+// header finds the columns, and the line that names them.
+func header(c *csv.Reader) (columns map[string]int, line int, err error) {
 	row, err := c.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, errors.New("the file is empty")
+		return nil, 0, fmt.Errorf("the file is empty; a table begins with %s,%s", colConcurrency, colThroughput)
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, unquoted(err)
 	}
-	line, _ := c.FieldPos(0)
-	columns := map[string]int{}
+	line, _ = c.FieldPos(0)
+	columns = map[string]int{}
 	for i, name := range row {
 		name = strings.ToLower(strings.TrimSpace(name))
 		if _, twice := columns[name]; twice && name != "" {
-			return nil, fmt.Errorf("line %d: column %q is there twice", line, name)
+			return nil, 0, fmt.Errorf("line %d: column %.40q is there twice; rename or remove one", line, name)
 		}
 		columns[name] = i
 	}
 	for _, name := range []string{colConcurrency, colThroughput} {
 		if _, ok := columns[name]; !ok {
-			return nil, fmt.Errorf("line %d: no column %q; a table needs %s,%s and may have %s,%s",
+			return nil, 0, fmt.Errorf("line %d: no column %q; name the columns in the first row: a table needs %s,%s and may have %s,%s",
 				line, name, colConcurrency, colThroughput, colTTFT, colITL)
 		}
 	}
-	return columns, nil
+	return columns, line, nil
 }
 
 // blank reports whether a row says nothing.
@@ -139,7 +149,7 @@ func add(levels map[int]*level, row []string, columns map[string]int) error {
 	text := cell(colConcurrency)
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return fmt.Errorf("%s: %q is not a whole number of at least 1", colConcurrency, text)
+		return fmt.Errorf("%s: %.40q is not a whole number of at least 1; write how many streams were open, or remove the row", colConcurrency, text)
 	}
 	l := levels[n]
 	if l == nil {
@@ -178,10 +188,14 @@ func number(name, text string) (v float64, ok bool, err error) {
 	}
 	v, err = strconv.ParseFloat(text, 64)
 	if err != nil && !math.IsInf(v, 0) {
-		return 0, false, fmt.Errorf("%s: %q is not a number", name, text)
+		mend := "write digits"
+		if strings.Contains(text, ",") {
+			mend = "write it with a decimal point, and with nothing between thousands"
+		}
+		return 0, false, fmt.Errorf("%s: %.40q is not a number; %s, or leave the cell empty", name, text, mend)
 	}
 	if v < 0 && !math.IsInf(v, 0) {
-		return 0, false, fmt.Errorf("%s: %q is negative", name, text)
+		return 0, false, fmt.Errorf("%s: %.40q is negative; correct it, or leave the cell empty", name, text)
 	}
 	return v, v > 0 && !math.IsInf(v, 0), nil // NaN is not above 0
 }
