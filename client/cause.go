@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -64,13 +65,16 @@ func causeOf(err error, answered bool) load.Cause {
 	return load.CauseMalformed // an answer that is not HTTP
 }
 
-// isTLS recognises handshakes that net/http made itself (through a proxy).
+// isTLS recognises handshakes that net/http made itself (through a proxy), and alerts
+// that come when the handshake looks done: TLS 1.3 refuses a client only then.
 func isTLS(err error) bool {
+	var op *net.OpError
 	var record tls.RecordHeaderError
 	var verify *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
 	var alert tls.AlertError
-	return errors.As(err, &record) || errors.As(err, &verify) || errors.As(err, &authority) || errors.As(err, &alert)
+	return errors.As(err, &record) || errors.As(err, &verify) || errors.As(err, &authority) || errors.As(err, &alert) ||
+		errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error") // as crypto/tls calls them
 }
 
 // describe puts err into words and names the flag that may help.
@@ -79,6 +83,9 @@ func describe(err error, cfg *Config) string {
 	var timeout net.Error
 	if hint := otherScheme(err); hint != "" {
 		return "--url: " + hint + " (" + err.Error() + ")"
+	}
+	if hint := clientUnknown(err, cfg); hint != "" {
+		return "--client-cert: " + hint + " (" + err.Error() + ")"
 	}
 	switch {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
@@ -93,12 +100,33 @@ func describe(err error, cfg *Config) string {
 	return err.Error()
 }
 
+// clientUnknown recognises the alerts of a server that wants to know its clients.
+func clientUnknown(err error, cfg *Config) string {
+	text := err.Error()
+	_, alert, ok := strings.Cut(text, "remote error: tls: ")
+	refused := ok && slices.ContainsFunc([]string{"certificate required", "handshake failure", "bad certificate", "unknown certificate", "expired certificate", "unsupported certificate"},
+		func(s string) bool { return strings.HasPrefix(alert, s) })
+	switch {
+	case !refused:
+		return ""
+	case cfg.TLS != nil && len(cfg.TLS.Certificates) > 0:
+		return "the server does not accept it"
+	case strings.HasPrefix(alert, "certificate required"):
+		return "the server wants a certificate of its clients"
+	}
+	return "the server refuses the handshake; perhaps it wants a certificate of its clients"
+}
+
 // otherScheme recognises a port of TLS that was asked in plain HTTP (its answer is a
-// TLS alert), and a plain port that was asked for a handshake.
+// TLS alert), a plain port that was asked for a handshake, and HTTP/2 (what is called
+// malformed is its frame of settings).
 func otherScheme(err error) string {
 	var record tls.RecordHeaderError
 	var dial *dialError
 	switch {
+	case strings.Contains(err.Error(), "tls: no application protocol"),
+		strings.Contains(err.Error(), `malformed HTTP response "\x00\x00`) && strings.Contains(err.Error(), `\x04\x00\x00\x00\x00\x00`):
+		return "the server speaks only HTTP/2; every stream is a connection of HTTP/1.1 here: enable HTTP/1.1 on the server, or put a proxy that speaks it in front"
 	case strings.Contains(err.Error(), `malformed HTTP response "\x15\x03`):
 		return "the port speaks TLS: try https://"
 	case errors.As(err, &record) && record.Msg == "first record does not look like a TLS handshake":
