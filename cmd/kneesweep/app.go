@@ -46,6 +46,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ErrWriter:      stderr,
 		OnUsageError:   refuse,
 		ExitErrHandler: func(*cli.Context, error) {}, // run decides
+		// A repeatable flag is repeated: the value of a header may hold commas.
+		DisableSliceFlagSeparator: true,
 		Commands:       []*cli.Command{sweepCommand(), pingCommand(), analyzeCommand(), plotCommand(), checkCommand(), simCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

@@ -12,7 +12,7 @@ import (
 
 // newPrompts reads what is asked from the flags: a file, or lengths.
 func newPrompts(c *cli.Context, embedded bool) (workload.Prompts, error) {
-	output := defaultTokens
+	output := defaultOutput
 	switch {
 	case c.IsSet("output-tokens"):
 		output = c.Int("output-tokens")
@@ -20,7 +20,7 @@ func newPrompts(c *cli.Context, embedded bool) (workload.Prompts, error) {
 		output = embeddedOutput
 	}
 	if !c.IsSet("prompts") {
-		s := workload.Synthetic{InputTokens: defaultTokens, OutputTokens: output, Seed: c.Uint64("seed")}
+		s := workload.Synthetic{InputTokens: defaultInput, OutputTokens: output, Seed: c.Uint64("seed")}
 		if c.IsSet("input-tokens") {
 			s.InputTokens = c.Int("input-tokens")
 		}

@@ -26,7 +26,7 @@ func simCommand() *cli.Command {
 			&cli.DurationFlag{Category: batch, Name: "prefill", Usage: "added to a step for each prompt token admitted in it"},
 			&cli.IntFlag{Category: batch, Name: "kv-tokens", Usage: "size of the KV cache; 0 = unlimited"},
 			&cli.IntFlag{Category: batch, Name: "queue", Usage: "requests that may wait, more get 503; 0 = unlimited"},
-			&cli.IntFlag{Category: batch, Name: "input-tokens", Value: defaultTokens, Usage: "prompt length for which the truth is printed"},
+			&cli.IntFlag{Category: batch, Name: "input-tokens", Value: defaultInput, Usage: "prompt length for which the truth is printed"},
 			&cli.IntFlag{Category: batch, Name: "output-tokens", Value: embeddedOutput, Usage: "length of an answer without a limit"},
 			&cli.IntFlag{Category: batch, Name: "tokens-per-chunk", Value: 1, Usage: "tokens per event"},
 			&cli.IntFlag{Category: batch, Name: "hidden-tokens", Usage: "tokens billed before the first visible one"},

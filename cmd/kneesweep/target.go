@@ -16,7 +16,12 @@ import (
 	"kneesweep/workload"
 )
 
-const defaultTokens = 128 // asked and answered, when nothing else is said
+// The request shape when nothing else is said: short questions, so that a slot
+// decodes most of the time even on a server that reads prompts slowly.
+const (
+	defaultInput  = 64
+	defaultOutput = 128
+)
 
 // targetFlags say what is asked, of whom: shared by sweep and ping.
 func targetFlags() []cli.Flag {
@@ -36,7 +41,7 @@ func targetFlags() []cli.Flag {
 		&cli.DurationFlag{Category: target, Name: "timeout-connect", Value: client.DefaultTimeoutConnect, Usage: "limit on dialling and TLS"},
 		&cli.DurationFlag{Category: target, Name: "timeout-first-token", Value: client.DefaultTimeoutFirstToken, Usage: "limit on the wait for the first token"},
 		&cli.DurationFlag{Category: target, Name: "timeout-idle", Value: client.DefaultTimeoutIdle, Usage: "limit on silence after the first token"},
-		&cli.IntFlag{Category: shape, Name: "input-tokens", DefaultText: "128", Usage: "prompt length in `TOKENS` (random common words)"},
+		&cli.IntFlag{Category: shape, Name: "input-tokens", DefaultText: "64", Usage: "prompt length in `TOKENS` (random common words)"},
 		&cli.IntFlag{Category: shape, Name: "output-tokens", DefaultText: "128; 40 on the embedded endpoint", Usage: "longest answer in `TOKENS`"},
 		&cli.StringFlag{Category: shape, Name: "prompts", Usage: "ask the prompts of `FILE`.jsonl: {\"prompt\":…} or {\"messages\":[…]} a line, with max_tokens if you like"},
 		&cli.Uint64Flag{Category: shape, Name: "seed", Value: 1, Usage: "seed of everything random"},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -159,6 +160,9 @@ func add(levels map[int]*level, row []string, columns map[string]int) error {
 	x, ok, err := number(colThroughput, cell(colThroughput))
 	if err != nil {
 		return err
+	}
+	if last := slices.Max(slices.Collect(maps.Values(columns))); last+1 < len(row) && !blank(row[last+1:]) {
+		return fmt.Errorf("%d cells in a table of %d columns; write decimals with a point, and remove what no column names", len(row), last+1)
 	}
 	if ok {
 		l.windows = append(l.windows, x)

@@ -107,6 +107,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 		head + "1.5,10\n":                  `line 2: concurrency: "1.5"`,
 		head + ",10\n":                     `line 2: concurrency: ""`,
 		head + "99999999999999999999,10\n": `line 2: concurrency: "99999999999999999999"`,
+		head + "2,19,5\n":                  `line 2: 3 cells in a table of 2 columns; write decimals with a point`,
 		head + "\n# c\n1,fast\n":           `line 4: output_tokens_per_second: "fast" is not a number; write digits, or leave the cell empty`,
 		head + "1,-3\n":                    `line 2: output_tokens_per_second: "-3" is negative; correct it, or leave the cell empty`,
 		head + "1,\"19,5\"\n":              `line 2: output_tokens_per_second: "19,5" is not a number; write it with a decimal point`,
