@@ -35,6 +35,9 @@ func (x *exchange) broken(err error) {
 	}
 }
 
+// proxyConnect is how net/http calls what fails between us and a proxy.
+const proxyConnect = "proxyconnect"
+
 // causeOf names the failure behind err; answered says that a response had begun.
 func causeOf(err error, answered bool) load.Cause {
 	var op *net.OpError
@@ -57,7 +60,7 @@ func causeOf(err error, answered bool) load.Cause {
 		return load.CauseTruncated
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), strings.Contains(err.Error(), "server closed"):
 		return load.CauseReset
-	case errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect"):
+	case errors.As(err, &op) && (op.Op == "dial" || op.Op == proxyConnect):
 		return load.CauseConnect
 	case errors.As(err, &op):
 		return load.CauseReset
@@ -81,6 +84,10 @@ func isTLS(err error) bool {
 func describe(err error, cfg *Config) string {
 	var dial *dialError
 	var timeout net.Error
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == proxyConnect {
+		return "HTTP_PROXY, HTTPS_PROXY: no connection by the proxy: " + op.Err.Error()
+	}
 	if hint := otherScheme(err); hint != "" {
 		return "--url: " + hint + " (" + err.Error() + ")"
 	}

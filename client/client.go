@@ -11,6 +11,7 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -51,6 +52,15 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	secrets := append(secret.FromURL(u), cfg.APIKey)
+	if cfg.Dial == nil {
+		proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u})
+		if err != nil {
+			return nil, errors.New("HTTP_PROXY, HTTPS_PROXY: the environment names a proxy that cannot be used") // it may hold a password: not shown
+		}
+		if proxy != nil {
+			secrets = append(secrets, secret.FromURL(proxy)...)
+		}
+	}
 	c := &Client{
 		cfg:  cfg,
 		url:  u,
@@ -136,8 +146,17 @@ func (c *Client) newTransport() *http.Transport {
 	t.Protocols.SetHTTP1(true)
 	if c.cfg.Dial == nil {
 		t.Proxy = http.ProxyFromEnvironment
+		t.OnProxyConnectResponse = tunnelled
 	}
 	return t
+}
+
+// tunnelled looks at what a proxy says to the wish for a tunnel.
+func tunnelled(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+	if resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	return &net.OpError{Op: proxyConnect, Net: "tcp", Err: &dialError{load.CauseConnect, errors.New("it answered HTTP " + resp.Status)}}
 }
 
 // conn is a connection that knows what it cost to open.

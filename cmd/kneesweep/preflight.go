@@ -44,8 +44,14 @@ func mend(ctx context.Context, cl *client.Client, model string, s *load.Sample) 
 		return "the server names a field of the request: try " + flag
 	}
 	switch {
+	case s.Cause == load.CauseConnect && strings.Contains(s.Error, "HTTPS_PROXY"):
+		return "check the proxy that the environment names; hosts in NO_PROXY are asked without one"
 	case s.Cause == load.CauseConnect:
 		return "check --url, and that the server is up"
+	case s.Cause == load.CauseTLS && strings.Contains(s.Error, "--client-cert"):
+		return "a certificate of yours is given by --client-cert and --client-key"
+	case strings.Contains(s.Error, "speaks only HTTP/2"):
+		return "check --url"
 	case s.Cause == load.CauseTLS:
 		return "check --url; an authority of your own is given by --ca-cert"
 	case s.Status == 401 || s.Status == 403:

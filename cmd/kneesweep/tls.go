@@ -42,11 +42,31 @@ func tlsConfig(c *cli.Context) (*tls.Config, error) {
 		return nil, errors.New("--client-cert and --client-key: give both")
 	}
 	if cert != "" {
-		pair, err := tls.LoadX509KeyPair(cert, key)
+		pair, err := clientPair(cert, key)
 		if err != nil {
-			return nil, fmt.Errorf("--client-cert: %w", err)
+			return nil, err
 		}
 		conf.Certificates = []tls.Certificate{pair}
 	}
 	return conf, nil
+}
+
+// clientPair reads a certificate and its key, and names the one of them that is wrong.
+func clientPair(certFile, keyFile string) (tls.Certificate, error) {
+	cert, err := os.ReadFile(certFile)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("--client-cert: %w", err)
+	}
+	key, err := os.ReadFile(keyFile)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("--client-key: %w", err)
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(cert) {
+		return tls.Certificate{}, fmt.Errorf("--client-cert: %s holds no PEM certificate", certFile)
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("--client-key: %s: %w", keyFile, err)
+	}
+	return pair, nil
 }

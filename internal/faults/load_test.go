@@ -26,7 +26,7 @@ func TestAllStreamsAreInFlightAtOnce(t *testing.T) {
 	const n = 256
 	p := one(n)
 	p.window = 4 * time.Second
-	r := measure(t, &p, func(*plan) func(int) answer { return share(0, slow) })
+	r := measure(t, &p, func(*plan) func(int) answer { return share(1, slow) })
 	r.checkAccount(t)
 	v, s := r.data.Visits[0], r.step(t, n)
 	if r.peak != n || r.peakAt-v.Started > time.Second {
@@ -46,7 +46,7 @@ func TestConnectionsAreKept(t *testing.T) {
 	}}
 	p := one(n)
 	p.window = 2 * time.Second
-	r := measure(t, &p, func(*plan) func(int) answer { return share(0, late) })
+	r := measure(t, &p, func(*plan) func(int) answer { return share(1, late) })
 	r.checkAccount(t)
 	checkConnections(t, r, func(requests int) (lo, hi int) { return n, n })
 	if s := r.step(t, n); !s.Valid && s.ErrorRate.V > 0 || s.ConnectionsOpened != 0 || s.ConnectionsReused < 10*n {

@@ -2,6 +2,7 @@ package faults_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -25,6 +26,7 @@ type plan struct {
 	limit         float64 // on the error rate
 	newConnection bool
 	retries       int
+	patience      time.Duration // with the first token; 0 = 2 s
 	before        func(*endpoint)
 	meanwhile     func(*endpoint)     // runs beside the sweep
 	watch         func(e sweep.Event) // sees every event
@@ -76,7 +78,7 @@ func sweepOf(t *testing.T, p plan, e *endpoint, epoch time.Time) analysis.Data {
 	levels := p.grid.Levels
 	c, err := client.New(client.Config{
 		URL: "http://faulty/v1", Model: "m", Epoch: epoch, Dial: e.dial, Connections: levels[len(levels)-1], NewConnection: p.newConnection, Retries: p.retries,
-		TimeoutFirstToken: 2 * time.Second, TimeoutIdle: time.Second,
+		TimeoutFirstToken: cmp.Or(p.patience, 2*time.Second), TimeoutIdle: time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)
