@@ -49,6 +49,8 @@ func causeOf(err error, answered bool) load.Cause {
 		return load.CauseClient
 	case isDial:
 		return dial.cause
+	case errors.Is(err, errHTTP2):
+		return load.CauseMalformed
 	case errors.Is(err, sse.ErrFrameTooLong):
 		return load.CauseFrameTooLong
 	case isTLS(err):
@@ -125,14 +127,12 @@ func clientUnknown(err error, cfg *Config) string {
 }
 
 // otherScheme recognises a port of TLS that was asked in plain HTTP (its answer is a
-// TLS alert), a plain port that was asked for a handshake, and HTTP/2 (what is called
-// malformed is its frame of settings).
+// TLS alert), a plain port that was asked for a handshake, and HTTP/2.
 func otherScheme(err error) string {
 	var record tls.RecordHeaderError
 	var dial *dialError
 	switch {
-	case strings.Contains(err.Error(), "tls: no application protocol"),
-		strings.Contains(err.Error(), `malformed HTTP response "\x00\x00`) && strings.Contains(err.Error(), `\x04\x00\x00\x00\x00\x00`):
+	case errors.Is(err, errHTTP2), strings.Contains(err.Error(), "tls: no application protocol"):
 		return "the server speaks only HTTP/2; every stream is a connection of HTTP/1.1 here: enable HTTP/1.1 on the server, or put a proxy that speaks it in front"
 	case strings.Contains(err.Error(), `malformed HTTP response "\x15\x03`):
 		return "the port speaks TLS: try https://"

@@ -163,6 +163,23 @@ func tunnelled(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Respon
 type conn struct {
 	net.Conn
 	opening time.Duration // dialling and TLS
+	greeted bool          // something was read
+}
+
+// errHTTP2 is what a server gives us that speaks HTTP/2 without being asked to.
+var errHTTP2 = errors.New("its first words are a frame of HTTP/2")
+
+// Read looks at the first bytes: net/http would call them unsolicited or malformed,
+// depending on whether they or the request come first.
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if !c.greeted && n > 0 {
+		c.greeted = true
+		if n > 3 && b[0] == 0 && b[1] == 0 && b[3] == 4 { // settings
+			return 0, errHTTP2
+		}
+	}
+	return n, err
 }
 
 // dialError is a connection that was not made, and the stage that failed.
@@ -207,7 +224,7 @@ func (c *Client) open(ctx context.Context, network, addr string) (net.Conn, erro
 	if err != nil {
 		return nil, &dialError{load.CauseConnect, err}
 	}
-	return &conn{nc, c.now() - start}, nil
+	return &conn{Conn: nc, opening: c.now() - start}, nil
 }
 
 func (c *Client) openSecure(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -227,8 +244,7 @@ func (c *Client) openSecure(ctx context.Context, network, addr string) (net.Conn
 		plain.Close()
 		return nil, &dialError{load.CauseTLS, err}
 	}
-	plain.(*conn).opening = c.now() - start
-	return secure, nil
+	return &conn{Conn: secure, opening: c.now() - start}, nil
 }
 
 // secureConfig returns a TLS configuration of its own for one connection.
@@ -243,7 +259,7 @@ func (c *Client) secureConfig() *tls.Config {
 
 // opening returns what it cost to open a connection that net/http handed out.
 func opening(nc net.Conn) time.Duration {
-	if secure, ok := nc.(*tls.Conn); ok {
+	if secure, ok := nc.(*tls.Conn); ok { // through a proxy
 		nc = secure.NetConn()
 	}
 	if own, ok := nc.(*conn); ok {

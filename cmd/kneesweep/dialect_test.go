@@ -55,8 +55,6 @@ func (a *asked) all() []call {
 	return slices.Clone(a.calls)
 }
 
-func anything([]string) served { return nil }
-
 // refusing refuses a field.
 func refusing(field string, no served) func([]string) served {
 	return func(fields []string) served {

@@ -150,3 +150,31 @@ func TestBadTrust(t *testing.T) {
 		t.Error("a file was made")
 	}
 }
+
+// TestHTTP2Only meets a server that speaks HTTP/2 alone: one clear line, no folder.
+func TestHTTP2Only(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() { l.Close(); <-done })
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.WriteString(c, "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64") // settings
+			_, _ = c.Read(make([]byte, 1<<16))
+			c.Close()
+		}
+	}()
+	dir := filepath.Join(t.TempDir(), "run")
+	r := command("sweep", "--url", "http://"+l.Addr().String(), "--model", "m", "--out", dir)
+	if r.code != exitFailed || exists(dir) || !strings.Contains(r.err, "speaks only HTTP/2") || !strings.Contains(r.err, "enable HTTP/1.1 on the server") {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+}
