@@ -131,7 +131,7 @@ func TestSampleKeepsTheContract(t *testing.T) {
 func TestPingSaysWhatHappened(t *testing.T) {
 	t.Parallel()
 	r := command("ping", "--output-tokens", "3")
-	for _, want := range []string{"outcome        ok", "output tokens  3 (server)", "finish reason  length", "TTFT", "prompt tokens  128"} {
+	for _, want := range []string{"outcome        ok", "output tokens  3 (server)", "finish reason  length", "TTFT", "prompt tokens  64"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("no %q in\n%s", want, r.out)
 		}
