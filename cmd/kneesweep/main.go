@@ -4,12 +4,16 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
 )
 
 func main() {
+	// net/http logs what idle connections say; it would stand on stderr unmasked.
+	log.SetOutput(io.Discard)
 	// The first signal ends the run cleanly, the second at once.
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
