@@ -56,7 +56,10 @@ func settingFacts(r load.Run) []fact {
 	add := func(name, value string) { facts = append(facts, fact{name, value}) }
 	if s.Measurements > 0 {
 		length := "each as long as the larger of 1 s and half the median request"
-		if s.Window > 0 {
+		switch {
+		case s.Requests > 0:
+			length = "equal parts of the time that the requests took"
+		case s.Window > 0:
 			length = "of " + span(s.Window)
 		}
 		add("Windows per level", fmt.Sprintf("%d, %s", s.Measurements, length))

@@ -22,12 +22,19 @@ type Grid struct {
 	Seed         uint64
 }
 
-// Plan returns every visit of the grid in order.
-func (g Grid) Plan() []load.Level {
+// Effective returns the number of passes that are made: every visit of a level
+// needs a window of its own, and a request where they are counted.
+func (g Grid) Effective() int {
 	passes := max(1, min(g.Passes, g.Measurements))
 	if g.Requests > 0 {
 		passes = min(passes, g.Requests)
 	}
+	return passes
+}
+
+// Plan returns every visit of the grid in order.
+func (g Grid) Plan() []load.Level {
+	passes := g.Effective()
 	var plan []load.Level
 	for p := range passes {
 		windows := share(g.Measurements, passes, p)

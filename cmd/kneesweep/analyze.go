@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -113,19 +113,27 @@ func plotCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return outputError(plotTo(out, format, curves))
+			return outputError(plotTo(out, format, curves, c.App.ErrWriter))
 		},
 	}
 }
 
-func plotTo(path, format string, curves []analysis.Curve) error {
+func plotTo(path, format string, curves []analysis.Curve, stderr io.Writer) error {
 	fig, err := plots.Overlay(curves)
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(path)
-	if err != nil {
+	var picture bytes.Buffer
+	if err := fig.Write(&picture, format); err != nil {
+		return err
+	}
+	_, err = os.Lstat(path)
+	existed := err == nil
+	if err := writeWhole(path, picture.Bytes()); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
-	return errors.Join(fig.Write(f, format), f.Close())
+	if existed {
+		fmt.Fprintf(stderr, "%s was there and is replaced\n", path)
+	}
+	return nil
 }

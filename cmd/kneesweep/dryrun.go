@@ -10,8 +10,9 @@ import (
 )
 
 // dryRun says what the sweep would take at most. Time and tokens are bounded by
-// the budgets; requests by the tokens of one, with one request per stream in
-// flight when the budget ends.
+// the budgets. Every attempt is charged at least what its prompt was meant to
+// have, so the token budget bounds requests as well; what is in flight when it
+// ends, and the one before the sweep, come on top.
 func (o *sweepOptions) dryRun(c *cli.Context) error {
 	plan := o.grid.Plan()
 	levels := o.grid.Levels
@@ -21,11 +22,13 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 	}
 	highest := levels[len(levels)-1]
 	mean, most := o.target.source.Lengths()
-	requests := o.tokenBudget/mean + highest
+	attempts := 1 + o.target.config.Retries
+	requests := o.tokenBudget/o.leastCharge() + (highest+1)*attempts
 	if c.Bool("json") {
 		e := json.NewEncoder(c.App.Writer)
 		e.SetIndent("", "  ")
 		return outputError(e.Encode(map[string]any{
+			"schema": "kneesweep/plan/v1",
 			"levels": levels, "visits": len(plan), "windows": windows,
 			"requests_at_most": requests, "tokens_at_most": o.tokenBudget + highest*most,
 			"seconds_at_most": o.budget.Seconds(), "cost_at_most": nil,

@@ -29,7 +29,7 @@ func newProgress(w io.Writer, o *sweepOptions) *progress {
 	f, ok := w.(*os.File)
 	return &progress{
 		w: w, quiet: o.quiet, verbose: o.verbose, tty: ok && term.IsTerminal(int(f.Fd())),
-		visits: len(o.grid.Plan()), passes: o.grid.Passes,
+		visits: len(o.grid.Plan()), passes: o.grid.Effective(),
 	}
 }
 

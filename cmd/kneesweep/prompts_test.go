@@ -105,7 +105,7 @@ func TestPromptsElsewhere(t *testing.T) {
 		t.Errorf("%v prompt tokens, %v output tokens", doc["prompt_tokens"], doc["output_tokens"])
 	}
 	r := command("sweep", "--dry-run", "--levels", "4", "--prompts", path, "--token-budget", "450")
-	if r.code != 0 || !strings.Contains(r.out, "requests at most  14 (about 45 tokens each") || !strings.Contains(r.out, "tokens at most    630 ") {
+	if r.code != 0 || !strings.Contains(r.out, "requests at most  455 (about 45 tokens each") || !strings.Contains(r.out, "tokens at most    630 ") {
 		t.Errorf("exit %d: %s%s", r.code, r.err, r.out)
 	}
 	r = command(quick("--prompts", path, "--json", "--out", filepath.Join(t.TempDir(), "run"))...)

@@ -26,7 +26,7 @@ func sweepCommand() *cli.Command {
 			&cli.IntFlag{Category: measuring, Name: "warmup", Value: 5, Usage: "discarded requests per visit of a level, at least"},
 			&cli.IntFlag{Category: measuring, Name: "measurements", Value: 10, Usage: "windows per level; the level's figure is their median"},
 			&cli.DurationFlag{Category: measuring, Name: "window", DefaultText: "the larger of 1 s and half the median E2E; 300ms on the embedded endpoint", Usage: "length of a window"},
-			&cli.IntFlag{Category: measuring, Name: "requests", Usage: "measure until so many requests per level have ended, instead of windows of a length"},
+			&cli.IntFlag{Category: measuring, Name: "requests", Usage: "measure until at least so many requests per level were sent and have ended, instead of windows of a length"},
 			&cli.IntFlag{Category: measuring, Name: "passes", Value: 2, Usage: "visits of every level: up, down, then shuffled"},
 			&cli.DurationFlag{Category: measuring, Name: "think", Usage: "pause of a stream between two requests"},
 			&cli.StringFlag{Category: measuring, Name: "max-error-rate", Value: "5%", Usage: "failed share above which a level is not valid"},
@@ -93,6 +93,7 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		o.settings.Window = embeddedWindow
 	}
 	note(o.checkNumbers(c))
+	o.settings.Passes = o.grid.Effective()
 	connections := 1
 	if len(levels) > 0 {
 		connections = levels[len(levels)-1]

@@ -160,7 +160,7 @@ func TestNothingValid(t *testing.T) {
 	})
 	dir := filepath.Join(t.TempDir(), "run")
 	r := command(quick("--url", url, "--model", "sim", "--levels", "8,16", "--json", "-v", "--out", dir)...)
-	if r.code != exitNoCurve || !strings.HasSuffix(r.err, "kneesweep: no level could be measured; the causes are in the table\n") {
+	if r.code != exitNoCurve || !strings.HasSuffix(r.err, "; the causes are in the table\n") || !strings.Contains(r.err, "kneesweep: no level could be measured, since levels from 8 streams on ended as failing") {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
 	if !strings.Contains(r.err, "failed: http_500 out of memory") {

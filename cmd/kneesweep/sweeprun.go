@@ -93,12 +93,13 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	overTime := fmt.Errorf("the time budget of %v is used up", o.budget)
 	timer := time.AfterFunc(o.budget, func() { cancel(overTime) })
 	defer timer.Stop()
-	tokens := 0
+	tokens, least := 0, o.leastCharge()
 	count := func(e sweep.Event) {
 		if e.Sample == nil {
 			return
 		}
-		if tokens += e.Sample.OutputTokens + e.Sample.PromptTokens.V; tokens > o.tokenBudget {
+		prompt := max(e.Sample.PromptTokens.V, (1+e.Sample.Retries)*least)
+		if tokens += e.Sample.OutputTokens + prompt; tokens > o.tokenBudget {
 			cancel(errTokenBudget)
 		}
 	}
@@ -128,6 +129,20 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples}, err
 }
 
+// because adds why a run stopped, if it did.
+func because(r load.Run) string {
+	if r.StopReason == "" {
+		return ""
+	}
+	return ", since " + r.StopReason
+}
+
+// leastCharge is what an attempt costs of the token budget at least, whatever the
+// server counts: the prompt as it was meant to be.
+func (o *sweepOptions) leastCharge() int {
+	return max(1, o.target.source.Describe().InputTokensAsked)
+}
+
 func printCurve(c *cli.Context, curve analysis.Curve, asJSON bool) error {
 	if asJSON {
 		return report.CurveJSON(c.App.Writer, curve)
@@ -148,7 +163,7 @@ func sweepExit(ctx context.Context, visits []load.Visit, curve analysis.Curve) e
 	}
 	switch {
 	case valid == 0:
-		return exitError{exitNoCurve, errors.New("no level could be measured; the causes are in the table")}
+		return exitError{exitNoCurve, fmt.Errorf("no level could be measured%s; the causes are in the table", because(curve.Run))}
 	case valid < 4 && curve.Run.Status == load.StatusStopped && slices.ContainsFunc(visits, refused):
 		return exitError{exitNoCurve, fmt.Errorf("stopped with %d valid levels: %s", valid, curve.Run.StopReason)}
 	}

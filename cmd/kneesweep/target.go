@@ -27,7 +27,7 @@ const (
 func targetFlags() []cli.Flag {
 	const target, shape = "Target:", "Request shape:"
 	return append(tlsFlags(target), []cli.Flag{
-		&cli.StringFlag{Category: target, Name: "url", EnvVars: []string{"OPENAI_BASE_URL"}, Usage: "base `ADDRESS` of the endpoint, e.g. http://host:8000/v1; without it the embedded simulated endpoint is used"},
+		&cli.StringFlag{Category: target, Name: "url", EnvVars: []string{"OPENAI_BASE_URL"}, Usage: "base `ADDRESS` of the endpoint, e.g. http://host:8000/v1; without it, or with '', the embedded simulated endpoint is used"},
 		&cli.StringFlag{Category: target, Name: "model", Usage: "model `NAME`"},
 		&cli.StringFlag{Category: target, Name: "api-key-env", Value: "OPENAI_API_KEY", Usage: "`NAME` of the environment variable that holds the key"},
 		&cli.StringFlag{Category: target, Name: "api-key", Usage: "the `KEY` itself (others can see it in the list of processes)"},
@@ -79,7 +79,12 @@ func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error
 			errs = append(errs, fmt.Errorf("--model: %q needs --url; the embedded endpoint serves %q", m, embeddedModel))
 		}
 	} else if t.config.Model == "" {
-		errs = append(errs, fmt.Errorf("--model: needed with %s", urlSource(c)))
+		errs = append(errs, fmt.Errorf("--model: needed with %s (--url '' sweeps the embedded endpoint)", urlSource(c)))
+	}
+	for _, flag := range []string{"timeout-connect", "timeout-first-token", "timeout-idle"} {
+		if c.Duration(flag) == 0 {
+			errs = append(errs, fmt.Errorf("--%s: 0 would end every request; give a positive duration such as 30s", flag))
+		}
 	}
 	if err := t.config.Validate(); err != nil {
 		if source := urlSource(c); source != "--url" {
