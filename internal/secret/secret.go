@@ -25,7 +25,7 @@ const shortest = 4
 // It is safe for concurrent use.
 type Masker struct {
 	long  *strings.Replacer
-	short []*regexp.Regexp
+	short []string
 }
 
 // NewMasker returns a Masker of the values; empty ones are ignored. Each is masked
@@ -41,7 +41,7 @@ func NewMasker(values ...string) *Masker {
 		}
 		if len(v) < shortest {
 			seen[v] = true
-			m.short = append(m.short, regexp.MustCompile(`(^|[^0-9A-Za-z_])`+regexp.QuoteMeta(v)+`($|[^0-9A-Za-z_])`))
+			m.short = append(m.short, v)
 			continue
 		}
 		for _, f := range forms(v) {
@@ -102,10 +102,31 @@ func (m *Masker) Mask(s string) string {
 		return s
 	}
 	s = m.long.Replace(s)
-	for _, re := range m.short {
-		s = re.ReplaceAllString(s, "${1}"+Mask+"${2}")
+	for _, v := range m.short {
+		s = maskAlone(s, v)
 	}
 	return s
+}
+
+// maskAlone masks v where it is not a part of a longer word.
+func maskAlone(s, v string) string {
+	var b strings.Builder
+	kept := 0
+	for i := 0; i+len(v) <= len(s); {
+		end := i + len(v)
+		if s[i:end] != v || i > 0 && wordByte(s[i-1]) || end < len(s) && wordByte(s[end]) {
+			i++
+			continue
+		}
+		b.WriteString(s[kept:i])
+		b.WriteString(Mask)
+		i, kept = end, end
+	}
+	return b.String() + s[kept:]
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
 // sensitive matches the names of headers and query values that hold secrets. It
@@ -121,7 +142,8 @@ func SensitiveName(name string) bool {
 }
 
 // FromHeader lists the secrets of h: the values of headers with a sensitive name,
-// whole and without their scheme ("Bearer "), and what a basic authorization holds.
+// whole and without their scheme ("Bearer "), what a basic authorization holds, and
+// the values inside cookies and the parameters of an authorization.
 func FromHeader(h http.Header) []string {
 	var out []string
 	for name, values := range h {
@@ -130,6 +152,7 @@ func FromHeader(h http.Header) []string {
 		}
 		for _, v := range values {
 			out = append(out, v)
+			out = append(out, parts(name, v)...)
 			scheme, rest, ok := strings.Cut(v, " ")
 			if !ok {
 				continue
@@ -146,6 +169,46 @@ func FromHeader(h http.Header) []string {
 	}
 	return out
 }
+
+// parameter matches key=value and key="value" in an authorization.
+var parameter = regexp.MustCompile(`([^\s,;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))`)
+
+// protocolWords are parameters of an authorization that hold words of the protocol
+// ("auth", "host"); to mask those would garble ordinary text.
+var protocolWords = map[string]bool{"qop": true, "algorithm": true, "signedheaders": true}
+
+// parts lists the values inside the value v of the header name. Short ones are
+// flags and counters, and are left out.
+func parts(name, v string) []string {
+	var out []string
+	add := func(value string) {
+		if len(value) >= shortest {
+			out = append(out, value)
+		}
+	}
+	switch strings.ToLower(name) {
+	case "cookie":
+		for pair := range strings.SplitSeq(v, ";") {
+			_, value, _ := strings.Cut(pair, "=")
+			add(strings.Trim(strings.TrimSpace(value), `"`))
+		}
+	case "authorization", "proxy-authorization":
+		for _, m := range parameter.FindAllStringSubmatch(v, -1) {
+			if protocolWords[strings.ToLower(m[1])] {
+				continue
+			}
+			add(m[2])
+			add(m[3])
+			if strings.Contains(m[2], `\`) {
+				add(unquoted.ReplaceAllString(m[2], "$1"))
+			}
+		}
+	}
+	return out
+}
+
+// unquoted matches an escaped character in a quoted value.
+var unquoted = regexp.MustCompile(`\\(.)`)
 
 // FromURL lists the secrets of u: its user information and the values of query
 // parameters with a sensitive name.

@@ -23,6 +23,10 @@ func TestMask(t *testing.T) {
 		`{"x":"quo\"te"}`:            `{"x":"***"}`,
 		"abc and abcd, xabc (abc)":   "*** and abcd, xabc (***)",
 		"sort_key=abc":               "sort_key=***",
+		"abc abc abc":                "*** *** ***",
+		"abc,abcabc abc":             "***,abcabc ***",
+		"xabcx":                      "xabcx",
+		"éabcé":                      "é***é",
 	} {
 		if got := m.Mask(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
@@ -55,6 +59,30 @@ func TestFromHeader(t *testing.T) {
 	}
 	if slices.Contains(got, "x") {
 		t.Errorf("harmless value in %q", got)
+	}
+}
+
+// What a server picks out of a structured header is masked too.
+func TestPartsOfHeaders(t *testing.T) {
+	for name, c := range map[string]struct {
+		header   http.Header
+		in, want string
+	}{
+		"cookie and token": {
+			http.Header{"Cookie": {"a=1; session=XYZSECRET1"}, "Authorization": {`Token token="QQSECRET"`}},
+			"your session XYZSECRET1 token QQSECRET", "your session *** token ***",
+		},
+		"short ones":    {http.Header{"Cookie": {"a=1; b=on"}}, "1 is on", "1 is on"},
+		"quoted cookie": {http.Header{"cookie": {`s="COOKIE77"`}}, "session COOKIE77", "session ***"},
+		"several parameters": {
+			http.Header{"Proxy-Authorization": {`Digest username="bob-7", qop=auth, response=0123abcd,opaque = "op,a=q"`}},
+			"bob-7 wants authorization: 0123abcd op,a=q", "*** wants authorization: *** ***",
+		},
+		"escaped": {http.Header{"Authorization": {`X key="a\"bcde"`}}, `a"bcde and a\"bcde`, "*** and ***"},
+	} {
+		if got := NewMasker(FromHeader(c.header)...).Mask(c.in); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }
 
