@@ -94,8 +94,10 @@ func (c Config) Validate() error {
 			errs = append(errs, fmt.Errorf("--omit-field: %q is never sent (known: %s)", name, strings.Join(known, ", ")))
 		}
 	}
-	if strings.ContainsAny(c.APIKey, "\r\n\x00") {
-		errs = append(errs, errors.New("--api-key-env: the key contains a line end"))
+	// A server that reads Latin-1 would send other characters back in a form that
+	// cannot be recognised and masked.
+	if strings.ContainsFunc(c.APIKey, func(r rune) bool { return r < ' ' || r >= 0x7f }) {
+		errs = append(errs, errors.New("--api-key-env: the key contains a line end or another character that is not printable ASCII"))
 	}
 	errs = append(errs, c.checkHeaders()...)
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })

@@ -79,6 +79,21 @@ func TestValidateNamesEveryFlag(t *testing.T) {
 	}
 }
 
+func TestValidateKey(t *testing.T) {
+	for key, ok := range map[string]bool{
+		"": true, "sk-A_~/+= 1": true, "topsecret\n": false, "topsecret\x00": false, "top\tsecret": false, "topsecret\x7f": false,
+		"topsecret\u00e9": false, "topsecret\xe9": false, "\u200btopsecret": false,
+	} {
+		err := Config{URL: "h", APIKey: key}.Validate()
+		if (err == nil) != ok {
+			t.Errorf("%q: %v", key, err)
+		}
+		if err != nil && (!strings.HasPrefix(err.Error(), "--api-key-env: ") || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+}
+
 // TestJ2 (BerriAI/litellm#9583, eca#231): no field is sent that was not asked for.
 func TestJ2RequestBody(t *testing.T) {
 	one := load.Prompt{Messages: []load.Message{{Role: "user", Content: "a \"b\""}}, OutputTokens: 9}
