@@ -1,5 +1,7 @@
 package gate
 
+import "regexp"
+
 // kind is what a field holds, and so what it can be compared with.
 type kind int
 
@@ -29,7 +31,7 @@ func (k kind) isNumber() bool { return k == number || k == fraction || k == mill
 // an interval: as a value it is its member "value".
 type field struct {
 	kind    kind
-	members fields
+	members fields   // of counts: the names that are known; none = any name
 	oneOf   []string // all texts that can be there; empty = any
 }
 
@@ -83,19 +85,36 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 		"fit":         structure(of(number, "a", "b", "k", "rss", "from", "to")),
 	})),
 	"admission_limit": interval,
-	"cause":           structure(of(text, "name").and(of(list, "evidence"))),
+	"cause": structure(of(list, "evidence").and(fields{
+		"name": oneOf("admission", "compute", "prefill", "throttled", "network", "client", "unknown"),
+	})),
 	"recommended": structure(of(number, "concurrency").and(of(text, "reason")).and(fields{
 		"limited_by": oneOf("knee", "admission", "slo"),
 	})),
 }))
 
-var step = structure(of(list, "measurements", "warnings").and(of(counts, "failures", "models", "fingerprints")).
-	and(of(boolean, "valid", "steady")).and(of(text, "invalid_reason", "token_source")).
+// causes are the causes of failed requests, but for those of httpCause.
+var causes = of(number, "connect", "tls", "timeout_first_token", "timeout_idle", "stream_error", "truncated", "reset",
+	"malformed", "empty", "frame_too_long", "not_a_stream", "client", "canceled")
+
+// httpCause is a refusal by HTTP status.
+var httpCause = regexp.MustCompile(`^http_[1-5][0-9][0-9]$`)
+
+// has reports whether counts can have a name.
+func (f field) has(name string) bool {
+	_, known := f.members[name]
+	return f.members == nil || known || httpCause.MatchString(name)
+}
+
+var step = structure(of(list, "measurements", "warnings").and(of(counts, "models", "fingerprints")).
+	and(of(boolean, "valid", "steady")).and(of(text, "invalid_reason")).
 	and(of(millis, "window_ms", "backoff_ms")).
 	and(of(fraction, "drift", "error_rate", "scaled_share", "hidden_share", "cached_share")).
 	and(of(number, "concurrency", "visible_tokens_per_second", "requests_per_second", "littles_law", "waves",
 		"started", "finished", "failed", "in_flight_at_end", "tokens_per_chunk", "output_length_mean", "prompt_tokens_mean",
 		"connections_opened", "connections_reused", "replayed", "retries")).and(fields{
+	"failures":                 {kind: counts, members: causes},
+	"token_source":             oneOf("server", "server_scaled", "estimated"),
 	"output_tokens_per_second": interval,
 	"decode_tokens_per_second": distribution(number),
 	"ttft_ms":                  distribution(millis),

@@ -236,7 +236,7 @@ func (p *parser) path(t token, root, text string, pos int) (operand, error) {
 		f, ok := o.field.members[name]
 		switch {
 		case o.field.kind == counts:
-			f, ok = field{kind: number}, true
+			f, ok = field{kind: number}, o.field.has(name)
 		case root == "" && i == 0 && name == "steps":
 			return o, p.fail(t, "want at(N) for the step at N streams, or all, any, min or max: all(steps.…)")
 		}

@@ -16,6 +16,9 @@ func unknown(f field, parent, name string) string {
 		return "want no name here: " + parent + " has no members"
 	}
 	near := similar(f.members, "", name, false)
+	if f.kind == counts {
+		return unknownCause(f, near, name)
+	}
 	if near == nil {
 		near = slices.Concat(similar(curve.members, "", name, true), similar(step.members, "at(N).", name, true))
 	}
@@ -26,6 +29,17 @@ func unknown(f field, parent, name string) string {
 		return "want one of its bounds: " + names(f.members)
 	}
 	return "want one of " + names(f.members)
+}
+
+// unknownCause says what could stand in the place of a cause that there is not.
+func unknownCause(f field, near []string, name string) string {
+	switch {
+	case strings.HasPrefix(strings.ToLower(name), "http"):
+		return "want http_ and a status from 100 to 599, such as http_429"
+	case len(near) > 0:
+		return "want a known cause: " + strings.Join(near[:min(3, len(near))], ", ") + "?"
+	}
+	return "want http_ and a status, or one of " + names(f.members)
 }
 
 // similar lists the paths whose last name is like name, the nearest first; deep
