@@ -28,9 +28,6 @@ type Net struct {
 	closed   chan struct{}
 	once     sync.Once
 	downlink link
-
-	mu    sync.Mutex
-	dials int
 }
 
 // Listen makes a network whose server side is accepted from the result.
@@ -65,13 +62,6 @@ func (n *Net) Close() error {
 // Addr returns the address of the listener.
 func (n *Net) Addr() net.Addr { return address("pipe:0") }
 
-// Dials returns how many connections have been made.
-func (n *Net) Dials() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.dials
-}
-
 // Dial connects to the listener, whatever the address. Without a listener it
 // fails as a refused TCP connection does.
 func (n *Net) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -86,9 +76,6 @@ func (n *Net) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 	select {
 	case n.accept <- server:
-		n.mu.Lock()
-		n.dials++
-		n.mu.Unlock()
 		return client, nil
 	case <-n.closed:
 		return nil, refused()
