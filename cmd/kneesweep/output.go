@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"kneesweep/analysis"
@@ -30,7 +31,7 @@ const (
 // output is the folder of a run.
 type output struct {
 	dir  string
-	made bool // by us
+	made []string // the folders that we made: dir and those above it, the upper first
 }
 
 // openOutput makes the folder and refuses one that holds a run already.
@@ -38,11 +39,14 @@ func openOutput(dir string, now time.Time) (output, error) {
 	if dir == "" {
 		dir = now.Format("kneesweep-20060102-150405")
 	}
+	dir = filepath.Clean(dir)
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
 		return output{}, fmt.Errorf("--out: %s is a file; give a folder", dir)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	o := output{dir: dir}
+	if err := o.make(); err != nil {
+		o.discard()
 		return output{}, fmt.Errorf("--out: %w", err)
 	}
 	for _, name := range []string{journalFile, curveFile, figureFile, reportFile} {
@@ -51,12 +55,28 @@ func openOutput(dir string, now time.Time) (output, error) {
 			return output{}, fmt.Errorf("--out: %s exists already; choose another folder", path)
 		}
 	}
-	o := output{dir, errors.Is(err, fs.ErrNotExist)}
 	if err := o.probe(); err != nil {
 		o.discard()
 		return output{}, fmt.Errorf("--out: %w", err)
 	}
 	return o, nil
+}
+
+// make makes the folder and notes what was not there before.
+func (o *output) make() error {
+	var missing []string
+	for d := o.dir; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(d); !errors.Is(err, fs.ErrNotExist) || d == filepath.Dir(d) {
+			break
+		}
+		missing = append(missing, d)
+	}
+	for _, d := range slices.Backward(missing) {
+		if os.Mkdir(d, 0o755) == nil {
+			o.made = append(o.made, d)
+		}
+	}
+	return os.MkdirAll(o.dir, 0o755) // says what is wrong, if anything is
 }
 
 // probe finds a folder that cannot be written to, or a full disk, before the
@@ -70,10 +90,12 @@ func (o output) probe() error {
 	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// discard removes the folder again, if we made it and nothing is in it.
+// discard removes the folders that we made again, as far as nothing is in them.
 func (o output) discard() {
-	if o.made {
-		_ = os.Remove(o.dir)
+	for _, d := range slices.Backward(o.made) {
+		if os.Remove(d) != nil {
+			return
+		}
 	}
 }
 
@@ -104,8 +126,14 @@ func (o output) write(c analysis.Curve) error {
 
 // writeWhole writes a file that is there whole or not at all.
 func writeWhole(path string, b []byte) error {
-	part := path + ".part"
-	err := os.WriteFile(part, b, 0o644)
+	// os.CreateTemp would make a file that only its owner can read, whatever the umask.
+	part := path + "." + rand.Text() + ".part"
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Close())
 	if err == nil {
 		err = os.Rename(part, path)
 	}
