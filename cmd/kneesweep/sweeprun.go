@@ -53,6 +53,7 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	run := o.newRun(cl.Endpoint())
 	journal, err := out.startJournal(run)
 	if err != nil {
+		out.discard()
 		return failed(err)
 	}
 	data, err := o.measure(c, cl, run, journal.take)
