@@ -44,6 +44,8 @@ type settingsJSON struct {
 	ThinkMS      number        `json:"think_ms"`
 	Warmup       int           `json:"warmup"`
 	MaxErrorRate number        `json:"max_error_rate"`
+
+	SLO load.Opt[string] `json:"slo"`
 }
 
 // truthJSON is the embedded simulator's own answer.
@@ -64,6 +66,7 @@ func runOf(r load.Run) runJSON {
 		Settings: settingsJSON{
 			Measurements: positive(r.Settings.Measurements), Passes: positive(r.Settings.Passes),
 			Requests: positive(r.Settings.Requests), ThinkMS: millisOf(r.Settings.Think), Warmup: r.Settings.Warmup, MaxErrorRate: finite(r.Settings.MaxErrorRate),
+			SLO: text(r.Settings.SLO),
 		},
 	}
 	if !r.Started.IsZero() {
@@ -90,6 +93,7 @@ func (j runJSON) load() load.Run {
 		Settings: load.Settings{
 			Window: duration(j.Settings.WindowMS), Measurements: j.Settings.Measurements.V, Passes: j.Settings.Passes.V,
 			Requests: j.Settings.Requests.V, Think: duration(j.Settings.ThinkMS), Warmup: j.Settings.Warmup, MaxErrorRate: j.Settings.MaxErrorRate.V,
+			SLO: j.Settings.SLO.V,
 		},
 	}
 	if j.Started != nil {
