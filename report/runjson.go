@@ -44,8 +44,7 @@ type settingsJSON struct {
 	ThinkMS      number        `json:"think_ms"`
 	Warmup       int           `json:"warmup"`
 	MaxErrorRate number        `json:"max_error_rate"`
-
-	SLO load.Opt[string] `json:"slo"`
+	SLO          *string       `json:"slo"` // no Opt, which would escape <
 }
 
 // truthJSON is the embedded simulator's own answer.
@@ -66,7 +65,6 @@ func runOf(r load.Run) runJSON {
 		Settings: settingsJSON{
 			Measurements: positive(r.Settings.Measurements), Passes: positive(r.Settings.Passes),
 			Requests: positive(r.Settings.Requests), ThinkMS: millisOf(r.Settings.Think), Warmup: r.Settings.Warmup, MaxErrorRate: finite(r.Settings.MaxErrorRate),
-			SLO: text(r.Settings.SLO),
 		},
 	}
 	if !r.Started.IsZero() {
@@ -74,6 +72,9 @@ func runOf(r load.Run) runJSON {
 	}
 	if r.Settings.Window > 0 {
 		j.Settings.WindowMS = millisOf(r.Settings.Window)
+	}
+	if r.Settings.SLO != "" {
+		j.Settings.SLO = &r.Settings.SLO
 	}
 	if r.Truth != nil {
 		j.Truth = &truthJSON{Knee: finite(r.Truth.Knee), AdmissionLimit: finite(r.Truth.AdmissionLimit)}
@@ -93,11 +94,13 @@ func (j runJSON) load() load.Run {
 		Settings: load.Settings{
 			Window: duration(j.Settings.WindowMS), Measurements: j.Settings.Measurements.V, Passes: j.Settings.Passes.V,
 			Requests: j.Settings.Requests.V, Think: duration(j.Settings.ThinkMS), Warmup: j.Settings.Warmup, MaxErrorRate: j.Settings.MaxErrorRate.V,
-			SLO: j.Settings.SLO.V,
 		},
 	}
 	if j.Started != nil {
 		r.Started = *j.Started
+	}
+	if j.Settings.SLO != nil {
+		r.Settings.SLO = *j.Settings.SLO
 	}
 	if j.Truth != nil {
 		r.Truth = &load.Truth{Knee: orNaN(j.Truth.Knee), AdmissionLimit: orNaN(j.Truth.AdmissionLimit)}

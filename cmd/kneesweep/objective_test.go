@@ -23,7 +23,7 @@ func TestSLONotMet(t *testing.T) {
 	}
 	checkRun(t, r, dir)
 	doc := object(t, r.out)
-	if at(t, doc, "run.settings.slo") != canonical {
+	if at(t, doc, "run.settings.slo") != canonical || !strings.Contains(r.out, canonical) {
 		t.Errorf("settings %v", at(t, doc, "run.settings"))
 	}
 	undefined(t, doc, "recommended.concurrency recommended.limited_by")
