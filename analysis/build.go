@@ -27,6 +27,7 @@ const coldStartGain = 0.25
 func Build(run load.Run, steps []load.Step) Curve {
 	c := Curve{Run: run, Steps: slices.Clone(steps)}
 	slices.SortStableFunc(c.Steps, func(a, b load.Step) int { return cmp.Compare(a.Concurrency, b.Concurrency) })
+	unjudged(run, c.Steps)
 	points := pointsOf(c.Steps)
 	c.Knee = knee.Choose(points, run.Seed)
 	for _, f := range finders() {
@@ -35,7 +36,7 @@ func Build(run load.Run, steps []load.Step) Curve {
 	markOutliers(c.Steps, c.Knee.Outliers)
 	c.Admission = admission(c.Steps)
 	c.Cause = findCause(c)
-	c.Recommended = recommend(c, load.Opt[int]{})
+	c.Recommended = recommend(c, sloLevel(c.Steps))
 	c.Warnings = runWarnings(run, c.Steps)
 	return c
 }

@@ -20,10 +20,14 @@ type term struct {
 // smallest of ⌈N95⌉, the admission limit and the largest level that meets the
 // SLO (slo, undefined without one), and stays below the first declining level;
 // at a tie the name is that of slo, then admission, then knee. Without a knee
-// only a throughput that does not rise at all, or an SLO, gives a number.
+// only a throughput that does not rise at all, or an SLO, gives a number, and
+// with an SLO that no level is shown to meet nothing does.
 func recommend(c Curve, slo load.Opt[int]) Recommended {
 	var terms []term
-	if slo.OK {
+	if c.Run.Settings.SLO != "" && !slo.OK && len(validLevels(c.Steps)) > 0 {
+		return Recommended{Reason: sloReason(c)}
+	}
+	if slo.OK && c.Knee.Verdict != knee.TooFewLevels {
 		terms = append(terms, term{"slo", slo.V})
 	}
 	switch c.Knee.Verdict {
@@ -105,7 +109,7 @@ func openReason(c Curve, r Recommended, last int) string {
 		seen = fmt.Sprintf("throughput is not shown to be flat up to N = %d", last)
 	}
 	if r.Concurrency.OK {
-		return fmt.Sprintf("Allow %s, the most that meet the SLO: %s.", streams(r.Concurrency.V), seen)
+		return fmt.Sprintf("Allow %s, the most that meet the SLO%s; %s.", streams(r.Concurrency.V), sloNotes(c, r.Concurrency.V), seen)
 	}
 	return fmt.Sprintf("%s%s; sweep beyond %d%s.", strings.ToUpper(seen[:1]), seen[1:], last,
 		admitted(c, ", and note that the endpoint ran at most %d requests at once"))
@@ -120,7 +124,7 @@ func kneeReason(c Curve, r Recommended) string {
 	wait := admitted(c, "; beyond %d streams requests queue"+queueing(c))
 	switch r.LimitedBy {
 	case "slo":
-		return allow + fmt.Sprintf("the most that meet the SLO (the knee is at %s streams)%s.", figure(c.Knee.Concurrency.V.Value), wait)
+		return allow + fmt.Sprintf("the most that meet the SLO (the knee is at %s streams)%s%s.", figure(c.Knee.Concurrency.V.Value), sloNotes(c, r.Concurrency.V), wait)
 	case "admission":
 		return allow + fmt.Sprintf("the endpoint runs no more requests at once%s.", wait)
 	}

@@ -159,6 +159,7 @@ func (d *levelData) step() load.Step {
 	d.count(&st)
 	d.audit(&st)
 	d.judge(&st)
+	d.objectives(&st)
 	d.warn(&st)
 	return st
 }

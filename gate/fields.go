@@ -72,7 +72,7 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 		"request": structure(of(number, "input_tokens_asked", "input_tokens_got_mean", "output_tokens_asked").
 			and(of(boolean, "stream")).and(of(text, "dialect", "cache", "source"))),
 		"settings": structure(of(millis, "window_ms", "think_ms").and(of(number, "measurements", "passes", "requests", "warmup")).
-			and(of(fraction, "max_error_rate"))),
+			and(of(fraction, "max_error_rate")).and(of(text, "slo"))),
 		"truth": structure(of(number, "knee", "admission_limit")),
 	})),
 	"steps": step,
@@ -110,7 +110,7 @@ var step = structure(of(list, "measurements", "warnings").and(of(counts, "models
 	and(of(boolean, "valid", "steady")).and(of(text, "invalid_reason")).
 	and(of(millis, "window_ms", "backoff_ms")).
 	and(of(fraction, "drift", "error_rate", "scaled_share", "hidden_share", "cached_share")).
-	and(of(number, "concurrency", "visible_tokens_per_second", "requests_per_second", "littles_law", "waves",
+	and(of(number, "concurrency", "visible_tokens_per_second", "requests_per_second", "goodput_requests_per_second", "littles_law", "waves",
 		"started", "finished", "failed", "in_flight_at_end", "tokens_per_chunk", "output_length_mean", "prompt_tokens_mean",
 		"connections_opened", "connections_reused", "replayed", "retries")).and(fields{
 	"failures":                 {kind: counts, members: causes},
@@ -125,6 +125,7 @@ var step = structure(of(list, "measurements", "warnings").and(of(counts, "models
 	"icl_ms":                   distribution(millis),
 	"e2e_ms":                   distribution(millis),
 	"dispatch_delay_ms":        distribution(millis),
+	"slo":                      structure(of(boolean, "met").and(of(text, "text"))),
 	"in_flight":                structure(of(number, "mean", "peak")),
 	"decode_concurrency": structure(of(number, "mean", "mode", "p90", "peak").
 		and(of(fraction, "peak_share", "peak_windows_share", "above_p90_share"))),

@@ -49,6 +49,7 @@ type Settings struct {
 	Think        time.Duration
 	Warmup       int
 	MaxErrorRate float64
+	SLO          string // the limits asked for, in the canonical form of analysis/slo; empty = none
 }
 
 // Truth is the knee that a simulated endpoint was built with.

@@ -28,6 +28,8 @@ type Step struct {
 	Throughput    Opt[Estimate] // median of Measurements; Lo and Hi bound the median at 95 % (docs/method.md)
 	VisibleTokens Opt[float64]  // tokens/s without hidden tokens, same median
 	Requests      float64       // completed requests/s over the measured span
+	SLO           Opt[SLO]      // undefined without limits, and where the step is not valid
+	Goodput       Opt[float64]  // completed requests/s that met every limit; undefined without limits
 
 	Decode  Dist // tokens/s of one stream, 1/TPOT
 	TTFT    Dist
@@ -66,6 +68,12 @@ type Step struct {
 	DispatchDelay                        Dist // time a worker took from one request's end to its next send, think time excluded
 	Client                               Opt[ClientHealth]
 	Warnings                             []Warning
+}
+
+// SLO says whether a step meets the limits of [Settings].SLO.
+type SLO struct {
+	Met  Opt[bool] // undefined: too few requests to tell
+	Text string    // the first limit that does not hold, and why, in words
 }
 
 // CountStat is the time-weighted mean and the peak of a count.

@@ -183,6 +183,15 @@ func TestAccountsOfEveryCurve(t *testing.T) {
 		e.Value, e.Lo, e.Hi = e.Value*777, e.Lo*777, e.Hi*777
 	}
 	all["big"] = big
+	limited := withKnee()
+	limited.Run.Settings.SLO = "ttft_p95<=500ms,tpot_p95<=50ms,error_rate<=1%"
+	for i := range limited.Steps {
+		limited.Steps[i].SLO = load.Some(load.SLO{Met: load.Opt[bool]{V: i < 3, OK: i > 0}, Text: "ttft_p95<=500ms is missed: 12 of 100 requests above it, 5 % may be"})
+	}
+	all["with limits"] = limited
+	if v := Verdict(limited); !strings.Contains(v, "error_rate<=1% holds at 4 parallel streams; at 8 parallel streams ttft_p95<=500ms is missed") {
+		t.Errorf("verdict %s", v)
+	}
 	for name, c := range all {
 		var b bytes.Buffer
 		if err := Table(&b, c); err != nil {

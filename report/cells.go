@@ -52,6 +52,27 @@ var columns = []column{
 	{"failed", "", "requests", failedCell},
 }
 
+// columnsOf are the columns for a curve: with limits there is one more.
+func columnsOf(c analysis.Curve) []column {
+	if c.Run.Settings.SLO == "" {
+		return columns
+	}
+	return append(slices.Clip(columns), column{"SLO", "", "", sloCell})
+}
+
+// sloCell says whether a level meets the limits.
+func sloCell(s load.Step) string {
+	switch met := s.SLO.V.Met; {
+	case !s.SLO.OK:
+		return plots.Missing
+	case !met.OK:
+		return "unsure"
+	case met.V:
+		return "met"
+	}
+	return "missed"
+}
+
 func quantile(d load.Dist, x, unit float64) string {
 	if d.Count == 0 {
 		return plots.Missing

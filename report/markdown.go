@@ -56,14 +56,17 @@ func markdownTable(w io.Writer, heading []string, rows [][]string) {
 
 func markdownLevels(w io.Writer, c analysis.Curve) {
 	var heading []string
-	for _, col := range columns {
+	for _, col := range columnsOf(c) {
 		name := strings.TrimSpace(col.name + " " + col.stat)
-		heading = append(heading, name+", "+col.unit)
+		if col.unit != "" {
+			name += ", " + col.unit
+		}
+		heading = append(heading, name)
 	}
 	var rows [][]string
 	for _, s := range c.Steps {
 		var row []string
-		for i, col := range columns {
+		for i, col := range columnsOf(c) {
 			cell := col.cell(s)
 			if m := mark(c, s); i == 0 && m != "" {
 				cell = "`" + m + "` " + cell

@@ -44,6 +44,7 @@ type settingsJSON struct {
 	ThinkMS      number        `json:"think_ms"`
 	Warmup       int           `json:"warmup"`
 	MaxErrorRate number        `json:"max_error_rate"`
+	SLO          *string       `json:"slo"` // no Opt, which would escape <
 }
 
 // truthJSON is the embedded simulator's own answer.
@@ -72,6 +73,9 @@ func runOf(r load.Run) runJSON {
 	if r.Settings.Window > 0 {
 		j.Settings.WindowMS = millisOf(r.Settings.Window)
 	}
+	if r.Settings.SLO != "" {
+		j.Settings.SLO = &r.Settings.SLO
+	}
 	if r.Truth != nil {
 		j.Truth = &truthJSON{Knee: finite(r.Truth.Knee), AdmissionLimit: finite(r.Truth.AdmissionLimit)}
 	}
@@ -94,6 +98,9 @@ func (j runJSON) load() load.Run {
 	}
 	if j.Started != nil {
 		r.Started = *j.Started
+	}
+	if j.Settings.SLO != nil {
+		r.Settings.SLO = *j.Settings.SLO
 	}
 	if j.Truth != nil {
 		r.Truth = &load.Truth{Knee: orNaN(j.Truth.Knee), AdmissionLimit: orNaN(j.Truth.AdmissionLimit)}

@@ -79,6 +79,9 @@ func settingFacts(r load.Run) []fact {
 	if s.MaxErrorRate > 0 {
 		add("Error rate allowed", percent(s.MaxErrorRate))
 	}
+	if s.SLO != "" {
+		add("SLO", s.SLO)
+	}
 	if !r.Started.IsZero() {
 		add("Started", r.Started.Format(time.RFC3339))
 	}

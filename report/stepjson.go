@@ -2,6 +2,27 @@ package report
 
 import "kneesweep/load"
 
+// sloJSON says whether a level meets the SLO; met is null when too few requests
+// tell.
+type sloJSON struct {
+	Met  load.Opt[bool] `json:"met"`
+	Text string         `json:"text"`
+}
+
+func sloOf(o load.Opt[load.SLO]) *sloJSON {
+	if !o.OK {
+		return nil
+	}
+	return &sloJSON{Met: o.V.Met, Text: o.V.Text}
+}
+
+func (j *sloJSON) load() load.Opt[load.SLO] {
+	if j == nil {
+		return load.Opt[load.SLO]{}
+	}
+	return load.Some(load.SLO{Met: j.Met, Text: j.Text})
+}
+
 // stepJSON is one concurrency level.
 type stepJSON struct {
 	Concurrency   int              `json:"concurrency"`
@@ -15,6 +36,8 @@ type stepJSON struct {
 	Throughput   intervalJSON `json:"output_tokens_per_second"`
 	Visible      number       `json:"visible_tokens_per_second"`
 	Requests     number       `json:"requests_per_second"`
+	Goodput      number       `json:"goodput_requests_per_second"`
+	SLO          *sloJSON     `json:"slo"`
 
 	Decode  distJSON `json:"decode_tokens_per_second"`
 	TTFT    distJSON `json:"ttft_ms"`
@@ -61,7 +84,7 @@ func stepOf(s load.Step) stepJSON {
 	j := stepJSON{
 		Concurrency: s.Concurrency, Valid: s.Valid, InvalidReason: text(s.InvalidReason), Steady: s.Steady, Drift: finiteOpt(s.Drift),
 		Measurements: make([]number, len(s.Measurements)), Throughput: intervalMembers(s.Throughput),
-		Visible: finiteOpt(s.VisibleTokens), Requests: finite(s.Requests),
+		Visible: finiteOpt(s.VisibleTokens), Requests: finite(s.Requests), Goodput: finiteOpt(s.Goodput), SLO: sloOf(s.SLO),
 		Decode: distOf(s.Decode, finite), TTFT: millisDist(s.TTFT), TTFC: millisDist(s.TTFC), Connect: millisDist(s.Connect),
 		TPOT: millisDist(s.TPOT), ITL: millisDist(s.ITL), ICL: millisDist(s.ICL), E2E: millisDist(s.E2E),
 		InFlight: inFlightOf(s.InFlight), DecodeConcurrency: concurrencyOf(s.DecodeConcurrency),
@@ -88,7 +111,7 @@ func stepOf(s load.Step) stepJSON {
 func (j stepJSON) load() load.Step {
 	s := load.Step{
 		Concurrency: j.Concurrency, Valid: j.Valid, InvalidReason: j.InvalidReason.V, Steady: j.Steady, Drift: j.Drift, Window: duration(j.WindowMS),
-		Throughput: j.Throughput.opt(), VisibleTokens: j.Visible, Requests: j.Requests.V,
+		Throughput: j.Throughput.opt(), VisibleTokens: j.Visible, Requests: j.Requests.V, Goodput: j.Goodput, SLO: j.SLO.load(),
 		Decode: j.Decode.load(1), TTFT: j.TTFT.load(1e3), TTFC: j.TTFC.load(1e3), Connect: j.Connect.load(1e3),
 		TPOT: j.TPOT.load(1e3), ITL: j.ITL.load(1e3), ICL: j.ICL.load(1e3), E2E: j.E2E.load(1e3),
 		InFlight: j.InFlight.load(), DecodeConcurrency: j.DecodeConcurrency.load(),

@@ -72,14 +72,14 @@ func origin(r load.Run) string {
 // The first column holds the marks.
 func grid(c analysis.Curve) [][]string {
 	rows := [][]string{{""}, {""}, {""}}
-	for _, col := range columns {
+	for _, col := range columnsOf(c) {
 		rows[0] = append(rows[0], col.name)
 		rows[1] = append(rows[1], col.stat)
 		rows[2] = append(rows[2], col.unit)
 	}
 	for _, s := range c.Steps {
 		row := []string{mark(c, s)}
-		for _, col := range columns {
+		for _, col := range columnsOf(c) {
 			row = append(row, col.cell(s))
 		}
 		rows = append(rows, row)

@@ -18,7 +18,7 @@ const neededLevels = 4
 // pasted into a ticket.
 func Verdict(c analysis.Curve) string {
 	parts := []string{kneeSentence(c), retrogradeSentence(c), softSentence(c), causeSentence(c)}
-	parts = append(parts, admissionSentence(c), allowSentence(c), endedSentence(c), measuredSentence(c))
+	parts = append(parts, admissionSentence(c), sloSentence(c), allowSentence(c), endedSentence(c), measuredSentence(c))
 	kept := parts[:0]
 	for _, p := range parts {
 		if p != "" {
@@ -173,6 +173,9 @@ var limits = map[string]string{
 func allowSentence(c analysis.Curve) string {
 	r := c.Recommended
 	if !r.Concurrency.OK {
+		if met, unmet := sloLevels(c); met == nil && unmet != nil {
+			return "So no number of streams to allow follows."
+		}
 		switch c.Knee.Verdict {
 		case knee.NotLocated, knee.StillRising:
 			return "There is no number of streams to allow yet."

@@ -23,6 +23,7 @@ func analyzeCommand() *cli.Command {
 		ArgsUsage: "FILE…",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "also write curve.json, curve.png and report.md to `FOLDER`"},
+			sloFlag(""),
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document (a list when there are several files)"},
 		},
 		Action: func(c *cli.Context) error {
@@ -33,7 +34,11 @@ func analyzeCommand() *cli.Command {
 			if c.String("out") != "" && len(files) > 1 {
 				return usagef("--out: works with one FILE")
 			}
-			curves, err := readCurves(files, c.App.ErrWriter)
+			limits, err := parseSLO(c)
+			if err != nil {
+				return usage(err)
+			}
+			curves, err := readCurves(files, c.App.ErrWriter, limits)
 			if err != nil {
 				return err
 			}
@@ -42,20 +47,28 @@ func analyzeCommand() *cli.Command {
 					return failed(err)
 				}
 			}
-			if c.Bool("json") {
-				return writeCurvesJSON(c.App.Writer, curves)
+			if err := printCurves(c, files, curves); err != nil {
+				return err
 			}
-			for i, curve := range curves {
-				if len(curves) > 1 {
-					fmt.Fprintf(c.App.Writer, "%s\n", files[i])
-				}
-				if err := report.Table(c.App.Writer, curve); err != nil {
-					return failed(err)
-				}
-			}
-			return nil
+			return slosExit(c, curves)
 		},
 	}
+}
+
+// printCurves writes the curves as JSON or as tables.
+func printCurves(c *cli.Context, files []string, curves []analysis.Curve) error {
+	if c.Bool("json") {
+		return writeCurvesJSON(c.App.Writer, curves)
+	}
+	for i, curve := range curves {
+		if len(curves) > 1 {
+			fmt.Fprintf(c.App.Writer, "%s\n", files[i])
+		}
+		if err := report.Table(c.App.Writer, curve); err != nil {
+			return failed(err)
+		}
+	}
+	return nil
 }
 
 func analyzeTo(dir string, curve analysis.Curve) error {
@@ -109,7 +122,7 @@ func plotCommand() *cli.Command {
 			case !slices.Contains(plots.Formats(), format):
 				return usagef("-o: %q must end in one of .%s", out, strings.Join(plots.Formats(), ", ."))
 			}
-			curves, err := readCurves(files, c.App.ErrWriter)
+			curves, err := readCurves(files, c.App.ErrWriter, "")
 			if err != nil {
 				return err
 			}

@@ -75,7 +75,7 @@ func parseGates(sources []string) ([]gate.Expr, error) {
 
 // curveDocument reads a result as the JSON document that it is or would be.
 func curveDocument(path string, stderr io.Writer) (map[string]any, error) {
-	curves, err := readCurves([]string{path}, stderr)
+	curves, err := readCurves([]string{path}, stderr, "")
 	if err != nil {
 		return nil, err
 	}

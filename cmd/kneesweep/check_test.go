@@ -129,7 +129,7 @@ func TestCheckReadsWhatASweepLeft(t *testing.T) {
 // that is new in the schema needs a place in gate/fields.go.
 func TestGatesKnowEveryField(t *testing.T) {
 	t.Parallel()
-	curve, err := readCurve(write(t, "a.csv", csvOf(kneeLevels, kneeRates)), io.Discard)
+	curve, err := readCurve(write(t, "a.csv", csvOf(kneeLevels, kneeRates)), io.Discard, "ttft_p95<=500ms")
 	if err != nil {
 		t.Fatal(err)
 	}

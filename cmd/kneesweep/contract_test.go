@@ -20,13 +20,13 @@ const (
 var curveKeys = keys(`schema
 	run{id started tool target model label seed dataset_hash status stop_reason
 		request{input_tokens_asked input_tokens_got_mean output_tokens_asked stream dialect cache source}
-		settings{window_ms measurements passes think_ms warmup} truth{knee admission_limit}}
+		settings{window_ms measurements passes think_ms warmup slo} truth{knee admission_limit}}
 	steps
 	knee{verdict concurrency lower_bound plateau_tokens_per_second slope_tokens_per_second_per_stream retrograde soft n95 method warnings}
 	estimates admission_limit cause recommended{concurrency limited_by reason} warnings`)
 
 var stepKeys = keys(strings.NewReplacer("(i)", interval, "(d)", distribution).Replace(`concurrency valid invalid_reason steady measurements
-	output_tokens_per_second(i) requests_per_second decode_tokens_per_second(d)
+	output_tokens_per_second(i) requests_per_second goodput_requests_per_second slo decode_tokens_per_second(d)
 	ttft_ms(d) ttfc_ms(d) connect_ms(d) tpot_ms(d) itl_ms(d) icl_ms(d) e2e_ms(d)
 	in_flight{mean peak} decode_concurrency{mean mode p90 peak} littles_law waves
 	started finished failed in_flight_at_end failures error_rate backoff_ms
@@ -94,12 +94,12 @@ func TestCurveKeepsTheContract(t *testing.T) {
 		if !strings.HasPrefix(fmt.Sprint(at(t, step, "token_source")), "server") || number("output_tokens_per_second.value") <= 0 {
 			t.Errorf("%s: %v tokens/s from %v", where, number("output_tokens_per_second.value"), at(t, step, "token_source"))
 		}
-		undefined(t, step, "cached_share littles_law")
+		undefined(t, step, "slo goodput_requests_per_second cached_share littles_law")
 		if (at(t, step, "invalid_reason") == nil) != (at(t, step, "valid") == true) {
 			t.Errorf("%s: valid %v, reason %v", where, at(t, step, "valid"), at(t, step, "invalid_reason"))
 		}
 	}
-	undefined(t, doc, "run.label run.stop_reason knee.concurrency knee.retrograde knee.n95 admission_limit recommended.concurrency recommended.limited_by")
+	undefined(t, doc, "run.settings.slo run.label run.stop_reason knee.concurrency knee.retrograde knee.n95 admission_limit recommended.concurrency recommended.limited_by")
 	if doc["warnings"] == nil || at(t, doc, "knee.warnings") == nil {
 		t.Error("lists without elements are null")
 	}

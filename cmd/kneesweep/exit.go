@@ -12,6 +12,7 @@ import (
 const (
 	exitFailed  = 1 // preflight failed, a file could not be read or written
 	exitUsage   = 2
+	exitSLO     = 3 // no level meets the --slo
 	exitNoCurve = 4 // no valid step, or stopped by failures before four levels
 
 	exitSIGINT  = 130

@@ -9,19 +9,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"kneesweep/analysis"
+	"kneesweep/analysis/slo"
 	"kneesweep/load"
 	"kneesweep/record/journal"
 	"kneesweep/record/table"
 	"kneesweep/report"
 )
 
-// readCurves reads every file. Errors name the file and are exitFailed.
-func readCurves(files []string, stderr io.Writer) ([]analysis.Curve, error) {
+// readCurves reads every file and holds it against limits, which are those of the
+// run when empty. Errors name the file and are exitFailed.
+func readCurves(files []string, stderr io.Writer, limits string) ([]analysis.Curve, error) {
 	curves := make([]analysis.Curve, 0, len(files))
 	for _, path := range files {
-		c, err := readCurve(path, stderr)
+		c, err := readCurve(path, stderr, limits)
 		if err != nil {
 			return nil, failed(fmt.Errorf("%s: %w", path, err))
 		}
@@ -33,8 +36,8 @@ func readCurves(files []string, stderr io.Writer) ([]analysis.Curve, error) {
 
 // readCurve reads a journal, a curve.json, a CSV, or the folder of a run, which
 // it tells apart by their content.
-func readCurve(path string, stderr io.Writer) (analysis.Curve, error) {
-	path, err := runFile(path)
+func readCurve(path string, stderr io.Writer, limits string) (analysis.Curve, error) {
+	path, err := runFile(path, limits != "")
 	if err != nil {
 		return analysis.Curve{}, err
 	}
@@ -54,9 +57,18 @@ func readCurve(path string, stderr io.Writer) (analysis.Curve, error) {
 		for _, m := range content.Missing {
 			fmt.Fprintf(stderr, "%s: %s\n", path, m)
 		}
+		if limits != "" {
+			content.Run.Settings.SLO = limits
+		} else if _, err := slo.Parse(content.Run.Settings.SLO); err != nil {
+			return analysis.Curve{}, fmt.Errorf("the limits of the run: %w", err)
+		}
 		return analysis.Analyze(analysis.Data{Run: content.Run, Visits: content.Visits, Samples: content.Samples}), nil
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n\ufeff"), []byte("{")):
-		return report.ReadCurve(r)
+		c, err := report.ReadCurve(r)
+		if err == nil && limits != "" && limits != c.Run.Settings.SLO {
+			return c, fmt.Errorf("--slo: a curve has no single requests to hold against other limits than its own; give the run's %s or its folder", journalFile)
+		}
+		return c, err
 	case bytes.IndexByte(head, 0) >= 0:
 		return analysis.Curve{}, errors.New("not text (or in UTF-16: save it as UTF-8); want a journal, a curve.json or a CSV")
 	case bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")):
@@ -67,12 +79,14 @@ func readCurve(path string, stderr io.Writer) (analysis.Curve, error) {
 		return analysis.Curve{}, err
 	}
 	run := load.Run{ID: filepath.Base(path), Tool: "kneesweep " + version(), Target: filepath.Base(path), Status: load.StatusComplete, Seed: 1}
+	run.Settings.SLO = limits
 	return analysis.Build(run, steps), nil
 }
 
 // runFile finds what to read in the folder of a run: its curve, or the journal
-// when the run died before there was a curve. Other paths stay.
-func runFile(path string) (string, error) {
+// when the run died before there was a curve, or when single requests are needed.
+// Other paths stay.
+func runFile(path string, requests bool) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", bare(err)
@@ -80,7 +94,11 @@ func runFile(path string) (string, error) {
 	if !info.IsDir() {
 		return path, nil
 	}
-	for _, name := range []string{curveFile, journalFile} {
+	names := []string{curveFile, journalFile}
+	if requests {
+		slices.Reverse(names)
+	}
+	for _, name := range names {
 		p := filepath.Join(path, name)
 		if _, err := os.Stat(p); err == nil {
 			return p, nil

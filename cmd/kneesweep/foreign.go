@@ -13,14 +13,14 @@ import (
 func tame(c *analysis.Curve) {
 	r := &c.Run
 	for _, s := range []*string{&r.ID, &r.Tool, &r.Target, &r.Model, &r.Label, &r.DatasetHash, &r.StopReason,
-		&r.Request.Dialect, &r.Request.Cache, &r.Request.Source, &c.Recommended.Reason} {
+		&r.Request.Dialect, &r.Request.Cache, &r.Request.Source, &r.Settings.SLO, &c.Recommended.Reason} {
 		*s = plain(*s)
 	}
 	tameWarnings(c.Warnings)
 	tameWarnings(c.Knee.Warnings)
 	for i := range c.Steps {
 		s := &c.Steps[i]
-		s.InvalidReason = plain(s.InvalidReason)
+		s.InvalidReason, s.SLO.V.Text = plain(s.InvalidReason), plain(s.SLO.V.Text)
 		tameWarnings(s.Warnings)
 		s.Failures, s.Models, s.Fingerprints = plainKeys(s.Failures), plainKeys(s.Models), plainKeys(s.Fingerprints)
 	}

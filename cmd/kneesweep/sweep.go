@@ -30,6 +30,7 @@ func sweepCommand() *cli.Command {
 			&cli.IntFlag{Category: measuring, Name: "passes", Value: 2, Usage: "visits of every level: up, down, then shuffled"},
 			&cli.DurationFlag{Category: measuring, Name: "think", Usage: "pause of a stream between two requests"},
 			&cli.StringFlag{Category: measuring, Name: "max-error-rate", Value: "5%", Usage: "failed share above which a level is not valid"},
+			sloFlag(measuring),
 			&cli.DurationFlag{Category: measuring, Name: "budget", Value: 15 * time.Minute, Usage: "longest time to measure"},
 			&cli.IntFlag{Category: measuring, Name: "token-budget", Value: 2_000_000, Usage: "prompt and output tokens to spend at most"},
 			&cli.StringFlag{Category: output, Name: "out", DefaultText: "kneesweep-YYYYMMDD-HHMMSS", Usage: "`FOLDER` for curve.json, journal.jsonl, curve.png and report.md"},
@@ -79,11 +80,13 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	note(err)
 	rate, err := parseShare(c.String("max-error-rate"))
 	note(err)
+	limits, err := parseSLO(c)
+	note(err)
 	o = sweepOptions{
 		grid: sweep.Grid{Levels: levels, Measurements: c.Int("measurements"), Passes: c.Int("passes"), Requests: c.Int("requests"), Seed: c.Uint64("seed")},
 		settings: load.Settings{
 			Window: c.Duration("window"), Measurements: c.Int("measurements"), Passes: c.Int("passes"),
-			Requests: c.Int("requests"), Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate,
+			Requests: c.Int("requests"), Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate, SLO: limits,
 		},
 		budget: c.Duration("budget"), tokenBudget: c.Int("token-budget"),
 		out: c.String("out"), label: c.String("label"),

@@ -241,6 +241,36 @@ func TestSweepExit(t *testing.T) {
 	}
 }
 
+// TestSweepExitBySLO wants 3 when no valid level is shown to meet the limits.
+func TestSweepExitBySLO(t *testing.T) {
+	t.Parallel()
+	met := func(ok, yes bool) load.Opt[load.SLO] { return load.Some(load.SLO{Met: load.Opt[bool]{V: yes, OK: ok}}) }
+	for _, c := range []struct {
+		slo    string
+		first  load.Opt[load.SLO]
+		second load.Opt[load.SLO]
+		code   int
+	}{
+		{"x", met(true, true), met(true, false), 0},
+		{"x", met(false, false), met(true, true), 0},
+		{"x", met(true, false), met(true, false), exitSLO},
+		{"x", met(false, false), met(true, false), exitSLO},
+		{"x", met(false, false), met(false, false), exitSLO},
+		{"", load.Opt[load.SLO]{}, load.Opt[load.SLO]{}, 0},
+	} {
+		curve := analysis.Curve{Run: load.Run{Settings: load.Settings{SLO: c.slo}}, Steps: []load.Step{
+			{Concurrency: 1, Valid: true, SLO: c.first}, {Concurrency: 2, Valid: true, SLO: c.second}}}
+		code := 0
+		var e exitError
+		if err := sweepExit(t.Context(), nil, curve); errors.As(err, &e) {
+			code = e.code
+		}
+		if code != c.code {
+			t.Errorf("%+v: exit %d", c, code)
+		}
+	}
+}
+
 // TestBudgetStops says which budget ended the sweep.
 func TestBudgetStops(t *testing.T) {
 	t.Parallel()

@@ -168,7 +168,7 @@ func sweepExit(ctx context.Context, visits []load.Visit, curve analysis.Curve) e
 	case valid < 4 && curve.Run.Status == load.StatusStopped && slices.ContainsFunc(visits, refused):
 		return exitError{exitNoCurve, fmt.Errorf("stopped with %d valid levels: %s", valid, curve.Run.StopReason)}
 	}
-	return nil
+	return sloExit(curve)
 }
 
 // refused reports whether the endpoint's failures ended a visit.

@@ -13,7 +13,7 @@ const module = "kneesweep"
 // lower layers only. A name ending in /... stands for a package and all below it.
 var layers = [][]string{
 	{"load"},
-	{"client/sse", "sweep/pace", "sim/pipe", "analysis/stat", "internal/secret", "gate"},
+	{"client/sse", "sweep/pace", "sim/pipe", "analysis/stat", "analysis/slo", "internal/secret", "gate"},
 	{"workload", "client/probe", "record/journal", "record/table", "record/parquet", "record/prom", "analysis/steady", "analysis/knee", "sim"},
 	{"client", "analysis"},
 	{"sweep", "plots", "record/history"},

@@ -32,7 +32,7 @@ func record(t *testing.T, cfg sim.Config) (live analysis.Data, kept []byte) {
 		live.Run = load.Run{
 			ID: "r", Started: epoch.UTC(), Seed: 5, Status: load.StatusComplete,
 			Request:  load.RequestShape{OutputTokensAsked: 20, Stream: true},
-			Settings: load.Settings{Measurements: 4, Passes: 2, MaxErrorRate: 0.05},
+			Settings: load.Settings{Measurements: 4, Passes: 2, MaxErrorRate: 0.05, SLO: "ttft_p95<=60ms,itl_p90<=40ms,error_rate<=10%"},
 		}
 		var file bytes.Buffer
 		w := journal.NewWriter(&file, live.Run)
@@ -92,6 +92,9 @@ func TestReanalysisIsExact(t *testing.T) {
 			got := analysis.Analyze(analysis.Data{Run: c.Run, Visits: c.Visits, Samples: c.Samples})
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("the journal gives another curve:\n%+v\nlive\n%+v", got, want)
+			}
+			if s := want.Steps[2]; s.Valid && (!s.SLO.OK || s.SLO.V.Text == "" || !s.Goodput.OK) {
+				t.Errorf("the limits are not judged: %+v", s.SLO)
 			}
 			if want.Steps[0].Throughput.V.Value <= 0 {
 				t.Errorf("nothing was measured: %+v", want.Steps[0])
