@@ -21,6 +21,7 @@ type Step struct {
 	Valid         bool
 	InvalidReason string
 	Steady        bool
+	Imported      bool         // from a table: only throughput and medians of latencies are known
 	Drift         Opt[float64] // (last pass - first pass) / their mean, of the window medians
 
 	Window        time.Duration // length of its windows; 0 = it was not measured here

@@ -16,6 +16,9 @@ import (
 
 func TestCurveRoundTripKeepsEveryField(t *testing.T) {
 	want := filled(t)
+	for i := range want.Steps {
+		want.Steps[i].Imported = false // else there would be little to keep
+	}
 	b, err := MarshalCurve(want)
 	if err != nil {
 		t.Fatal(err)
@@ -215,5 +218,26 @@ func TestReadCurveSkipsUnknownFields(t *testing.T) {
 	c, err := ReadCurve(strings.NewReader(doc))
 	if err != nil || len(c.Steps) != 1 || c.Steps[0].Concurrency != 4 {
 		t.Errorf("got %+v, %v", c.Steps, err)
+	}
+}
+
+// What a table does not say is null, and stays so when read again.
+func TestImportedLevelsInventNothing(t *testing.T) {
+	c := analysis.Curve{Steps: []load.Step{{Concurrency: 1, Valid: true, Steady: true, Imported: true, Measurements: []float64{5}}}}
+	b, err := MarshalCurve(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{
+		"steady", "requests_per_second", "waves", "started", "finished", "failed", "in_flight_at_end", "backoff_ms", "scaled_share",
+		"connections_opened", "connections_reused", "replayed", "retries", "stream", "think_ms", "warmup", "max_error_rate",
+	} {
+		if !strings.Contains(string(b), `"`+key+`": null`) {
+			t.Errorf("%s is not null", key)
+		}
+	}
+	again, err := ReadCurve(bytes.NewReader(b))
+	if err != nil || !again.Steps[0].Imported || !again.Steps[0].Steady {
+		t.Errorf("read again: %+v, %v", again.Steps, err)
 	}
 }

@@ -29,7 +29,7 @@ type requestJSON struct {
 	InputTokensAsked  load.Opt[int]    `json:"input_tokens_asked"`
 	InputTokensGot    number           `json:"input_tokens_got_mean"`
 	OutputTokensAsked load.Opt[int]    `json:"output_tokens_asked"`
-	Stream            bool             `json:"stream"`
+	Stream            load.Opt[bool]   `json:"stream"`
 	Dialect           load.Opt[string] `json:"dialect"`
 	Cache             load.Opt[string] `json:"cache"`
 	Source            load.Opt[string] `json:"source"`
@@ -42,7 +42,7 @@ type settingsJSON struct {
 	Passes       load.Opt[int] `json:"passes"`
 	Requests     load.Opt[int] `json:"requests"`
 	ThinkMS      number        `json:"think_ms"`
-	Warmup       int           `json:"warmup"`
+	Warmup       load.Opt[int] `json:"warmup"`
 	MaxErrorRate number        `json:"max_error_rate"`
 	SLO          *string       `json:"slo"` // no Opt, which would escape <
 }
@@ -59,16 +59,20 @@ func runOf(r load.Run) runJSON {
 		Seed: r.Seed, DatasetHash: text(r.DatasetHash), Status: text(r.Status), StopReason: text(r.StopReason),
 		Request: requestJSON{
 			InputTokensAsked: positive(r.Request.InputTokensAsked), InputTokensGot: finiteOpt(r.Request.InputTokensGot),
-			OutputTokensAsked: positive(r.Request.OutputTokensAsked), Stream: r.Request.Stream,
+			OutputTokensAsked: positive(r.Request.OutputTokensAsked), Stream: load.Some(r.Request.Stream),
 			Dialect: text(r.Request.Dialect), Cache: text(r.Request.Cache), Source: text(r.Request.Source),
 		},
 		Settings: settingsJSON{
 			Measurements: positive(r.Settings.Measurements), Passes: positive(r.Settings.Passes),
-			Requests: positive(r.Settings.Requests), ThinkMS: millisOf(r.Settings.Think), Warmup: r.Settings.Warmup, MaxErrorRate: finite(r.Settings.MaxErrorRate),
+			Requests: positive(r.Settings.Requests), ThinkMS: millisOf(r.Settings.Think), Warmup: load.Some(r.Settings.Warmup), MaxErrorRate: finite(r.Settings.MaxErrorRate),
 		},
 	}
 	if !r.Started.IsZero() {
 		j.Started = &r.Started
+	}
+	if r.Settings.Passes == 0 { // not a sweep: a table says nothing of this
+		j.Request.Stream, j.Settings.Warmup = load.Opt[bool]{}, load.Opt[int]{}
+		j.Settings.ThinkMS, j.Settings.MaxErrorRate = number{}, number{}
 	}
 	if r.Settings.Window > 0 {
 		j.Settings.WindowMS = millisOf(r.Settings.Window)
@@ -88,12 +92,12 @@ func (j runJSON) load() load.Run {
 		Seed: j.Seed, DatasetHash: j.DatasetHash.V, Status: load.Status(j.Status.V), StopReason: j.StopReason.V,
 		Request: load.RequestShape{
 			InputTokensAsked: j.Request.InputTokensAsked.V, InputTokensGot: j.Request.InputTokensGot,
-			OutputTokensAsked: j.Request.OutputTokensAsked.V, Stream: j.Request.Stream,
+			OutputTokensAsked: j.Request.OutputTokensAsked.V, Stream: j.Request.Stream.V,
 			Dialect: j.Request.Dialect.V, Cache: j.Request.Cache.V, Source: j.Request.Source.V,
 		},
 		Settings: load.Settings{
 			Window: duration(j.Settings.WindowMS), Measurements: j.Settings.Measurements.V, Passes: j.Settings.Passes.V,
-			Requests: j.Settings.Requests.V, Think: duration(j.Settings.ThinkMS), Warmup: j.Settings.Warmup, MaxErrorRate: j.Settings.MaxErrorRate.V,
+			Requests: j.Settings.Requests.V, Think: duration(j.Settings.ThinkMS), Warmup: j.Settings.Warmup.V, MaxErrorRate: j.Settings.MaxErrorRate.V,
 		},
 	}
 	if j.Started != nil {

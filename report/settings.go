@@ -47,11 +47,17 @@ func requestFacts(r load.Run) []fact {
 	if q.Stream {
 		mode = "streaming"
 	}
+	if r.Settings.Passes == 0 { // a table does not say
+		return facts
+	}
 	return append(facts, fact{"Transfer", mode})
 }
 
 func settingFacts(r load.Run) []fact {
 	s := r.Settings
+	if s.Passes == 0 {
+		return nil
+	}
 	facts := []fact{{"Load", "closed loop: each of N workers sends its next request when its last one has ended"}}
 	add := func(name, value string) { facts = append(facts, fact{name, value}) }
 	if s.Measurements > 0 {

@@ -28,7 +28,7 @@ type stepJSON struct {
 	Concurrency   int              `json:"concurrency"`
 	Valid         bool             `json:"valid"`
 	InvalidReason load.Opt[string] `json:"invalid_reason"`
-	Steady        bool             `json:"steady"`
+	Steady        load.Opt[bool]   `json:"steady"`
 	Drift         number           `json:"drift"`
 	WindowMS      number           `json:"window_ms"`
 
@@ -53,10 +53,10 @@ type stepJSON struct {
 	LittlesLaw        number          `json:"littles_law"`
 	Waves             number          `json:"waves"`
 
-	Started       int            `json:"started"`
-	Finished      int            `json:"finished"`
-	Failed        int            `json:"failed"`
-	InFlightAtEnd int            `json:"in_flight_at_end"`
+	Started       load.Opt[int]  `json:"started"`
+	Finished      load.Opt[int]  `json:"finished"`
+	Failed        load.Opt[int]  `json:"failed"`
+	InFlightAtEnd load.Opt[int]  `json:"in_flight_at_end"`
 	Failures      map[string]int `json:"failures"`
 	ErrorRate     number         `json:"error_rate"`
 	BackoffMS     number         `json:"backoff_ms"`
@@ -71,32 +71,41 @@ type stepJSON struct {
 	Models           map[string]int   `json:"models"`
 	Fingerprints     map[string]int   `json:"fingerprints"`
 
-	ConnectionsOpened int            `json:"connections_opened"`
-	ConnectionsReused int            `json:"connections_reused"`
-	Replayed          int            `json:"replayed"`
-	Retries           int            `json:"retries"`
+	ConnectionsOpened load.Opt[int]  `json:"connections_opened"`
+	ConnectionsReused load.Opt[int]  `json:"connections_reused"`
+	Replayed          load.Opt[int]  `json:"replayed"`
+	Retries           load.Opt[int]  `json:"retries"`
 	DispatchDelay     distJSON       `json:"dispatch_delay_ms"`
 	Client            clientJSON     `json:"client"`
 	Warnings          []load.Warning `json:"warnings"`
 }
 
+// forget makes null what a table does not say.
+func (j *stepJSON) forget() {
+	none := load.Opt[int]{}
+	j.Steady = load.Opt[bool]{}
+	j.Requests, j.Waves, j.BackoffMS, j.ScaledShare = number{}, number{}, number{}, number{}
+	j.Started, j.Finished, j.Failed, j.InFlightAtEnd = none, none, none, none
+	j.ConnectionsOpened, j.ConnectionsReused, j.Replayed, j.Retries = none, none, none, none
+}
+
 func stepOf(s load.Step) stepJSON {
 	j := stepJSON{
-		Concurrency: s.Concurrency, Valid: s.Valid, InvalidReason: text(s.InvalidReason), Steady: s.Steady, Drift: finiteOpt(s.Drift),
+		Concurrency: s.Concurrency, Valid: s.Valid, InvalidReason: text(s.InvalidReason), Steady: load.Some(s.Steady), Drift: finiteOpt(s.Drift),
 		Measurements: make([]number, len(s.Measurements)), Throughput: intervalMembers(s.Throughput),
 		Visible: finiteOpt(s.VisibleTokens), Requests: finite(s.Requests), Goodput: finiteOpt(s.Goodput), SLO: sloOf(s.SLO),
 		Decode: distOf(s.Decode, finite), TTFT: millisDist(s.TTFT), TTFC: millisDist(s.TTFC), Connect: millisDist(s.Connect),
 		TPOT: millisDist(s.TPOT), ITL: millisDist(s.ITL), ICL: millisDist(s.ICL), E2E: millisDist(s.E2E),
 		InFlight: inFlightOf(s.InFlight), DecodeConcurrency: concurrencyOf(s.DecodeConcurrency),
 		LittlesLaw: finiteOpt(s.LittlesLaw), Waves: finite(s.Waves),
-		Started: s.Started, Finished: s.Finished, Failed: s.Failed, InFlightAtEnd: s.InFlightAtEnd,
+		Started: load.Some(s.Started), Finished: load.Some(s.Finished), Failed: load.Some(s.Failed), InFlightAtEnd: load.Some(s.InFlightAtEnd),
 		Failures: counts(s.Failures), ErrorRate: finiteOpt(s.ErrorRate), BackoffMS: millisOf(s.Backoff),
 		TokenSource: text(s.TokenSource), ScaledShare: finite(s.ScaledShare), TokensPerChunk: finiteOpt(s.TokensPerChunk),
 		HiddenShare: finiteOpt(s.HiddenShare), CachedShare: finiteOpt(s.CachedShare),
 		OutputLengthMean: finiteOpt(s.OutputLengthMean), PromptTokensMean: finiteOpt(s.PromptTokensMean),
 		Models: counts(s.Models), Fingerprints: counts(s.Fingerprints),
-		ConnectionsOpened: s.ConnectionsOpened, ConnectionsReused: s.ConnectionsReused,
-		Replayed: s.Replayed, Retries: s.Retries, DispatchDelay: millisDist(s.DispatchDelay),
+		ConnectionsOpened: load.Some(s.ConnectionsOpened), ConnectionsReused: load.Some(s.ConnectionsReused),
+		Replayed: load.Some(s.Replayed), Retries: load.Some(s.Retries), DispatchDelay: millisDist(s.DispatchDelay),
 		Client: clientOf(s.Client), Warnings: list(s.Warnings),
 	}
 	for i, x := range s.Measurements {
@@ -105,25 +114,28 @@ func stepOf(s load.Step) stepJSON {
 	if s.Window > 0 {
 		j.WindowMS = millisOf(s.Window)
 	}
+	if s.Imported {
+		j.forget()
+	}
 	return j
 }
 
 func (j stepJSON) load() load.Step {
 	s := load.Step{
-		Concurrency: j.Concurrency, Valid: j.Valid, InvalidReason: j.InvalidReason.V, Steady: j.Steady, Drift: j.Drift, Window: duration(j.WindowMS),
+		Concurrency: j.Concurrency, Valid: j.Valid, InvalidReason: j.InvalidReason.V, Steady: j.Steady.V || !j.Steady.OK, Imported: !j.Started.OK, Drift: j.Drift, Window: duration(j.WindowMS),
 		Throughput: j.Throughput.opt(), VisibleTokens: j.Visible, Requests: j.Requests.V, Goodput: j.Goodput, SLO: j.SLO.load(),
 		Decode: j.Decode.load(1), TTFT: j.TTFT.load(1e3), TTFC: j.TTFC.load(1e3), Connect: j.Connect.load(1e3),
 		TPOT: j.TPOT.load(1e3), ITL: j.ITL.load(1e3), ICL: j.ICL.load(1e3), E2E: j.E2E.load(1e3),
 		InFlight: j.InFlight.load(), DecodeConcurrency: j.DecodeConcurrency.load(),
 		LittlesLaw: j.LittlesLaw, Waves: j.Waves.V,
-		Started: j.Started, Finished: j.Finished, Failed: j.Failed, InFlightAtEnd: j.InFlightAtEnd,
+		Started: j.Started.V, Finished: j.Finished.V, Failed: j.Failed.V, InFlightAtEnd: j.InFlightAtEnd.V,
 		Failures: j.Failures, ErrorRate: j.ErrorRate, Backoff: duration(j.BackoffMS),
 		TokenSource: load.TokenSource(j.TokenSource.V), ScaledShare: j.ScaledShare.V, TokensPerChunk: j.TokensPerChunk,
 		HiddenShare: j.HiddenShare, CachedShare: j.CachedShare,
 		OutputLengthMean: j.OutputLengthMean, PromptTokensMean: j.PromptTokensMean,
 		Models: j.Models, Fingerprints: j.Fingerprints,
-		ConnectionsOpened: j.ConnectionsOpened, ConnectionsReused: j.ConnectionsReused,
-		Replayed: j.Replayed, Retries: j.Retries, DispatchDelay: j.DispatchDelay.load(1e3),
+		ConnectionsOpened: j.ConnectionsOpened.V, ConnectionsReused: j.ConnectionsReused.V,
+		Replayed: j.Replayed.V, Retries: j.Retries.V, DispatchDelay: j.DispatchDelay.load(1e3),
 		Client: j.Client.load(), Warnings: j.Warnings,
 	}
 	for _, x := range j.Measurements {

@@ -213,7 +213,7 @@ func measuredSentence(c analysis.Curve) string {
 	switch s := shape(c.Run); {
 	case s != "":
 		return "Measured with " + s + ", " + loop
-	case c.Run.Target != "":
+	case c.Run.Settings.Passes > 0:
 		return "Measured " + loop
 	}
 	return "Model and request shape are not recorded."

@@ -207,7 +207,7 @@ func number(name, text string) (v float64, ok bool, err error) {
 func steps(levels map[int]*level) []load.Step {
 	out := make([]load.Step, 0, len(levels))
 	for n, l := range levels {
-		s := load.Step{Concurrency: n, Valid: len(l.windows) > 0, Steady: true, Measurements: l.windows}
+		s := load.Step{Concurrency: n, Valid: len(l.windows) > 0, Steady: true, Imported: true, Measurements: l.windows}
 		s.TTFT, s.ITL = middle(l.ttft), middle(l.itl)
 		if !s.Valid {
 			s.InvalidReason = "no tokens"
