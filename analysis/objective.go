@@ -2,7 +2,10 @@ package analysis
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"time"
 
 	"kneesweep/analysis/slo"
 	"kneesweep/analysis/stat"
@@ -17,6 +20,47 @@ const sloConfidence = 0.95
 type excess struct {
 	over, n int
 	share   float64
+	bins    map[time.Duration]*bin // by the window's length of time
+}
+
+// bin is the requests of a stretch of time: how many, and how many above.
+type bin struct{ over, n float64 }
+
+// count takes a request whose figure was closed at a time, in bins of width.
+func (e *excess) count(over bool, at, width time.Duration) {
+	b := e.bins[at/width]
+	if b == nil {
+		b = &bin{}
+		e.bins[at/width] = b
+	}
+	b.n++
+	e.n++
+	if over {
+		b.over++
+		e.over++
+	}
+}
+
+// independent is the excess as so many independent requests as the given ones
+// are worth. Requests close in time share the state of the endpoint; the factor
+// is by how much the counts of the bins scatter more than those of independent
+// requests would.
+func (e excess) independent() (over, n int) {
+	p, total := e.share, float64(e.n)
+	if e.over == 0 || e.over == e.n || e.bins == nil {
+		return e.over, e.n
+	}
+	scatter := 0.0
+	for _, at := range slices.Sorted(maps.Keys(e.bins)) {
+		b := e.bins[at]
+		scatter += (b.over - p*b.n) * (b.over - p*b.n)
+	}
+	factor := scatter / (total * p * (1 - p))
+	if factor <= 1 {
+		return e.over, e.n
+	}
+	n = max(1, int(total/factor))
+	return int(math.Ceil(p*float64(n) - 1e-9)), n
 }
 
 // objectives judges a valid step by the limits of the run, from its requests.
@@ -55,16 +99,20 @@ func (e excess) judge(l slo.Limit) (met load.Opt[bool], text string) {
 	if l.Figure == slo.ITL && e.over > 0 {
 		seen = fmt.Sprintf("%s %% of the gaps of %d requests above it", figure(100*e.share), e.n)
 	}
+	over, n := e.independent()
 	switch {
 	case e.n == 0:
 		return met, fmt.Sprintf("%s is not shown: no request has this figure", l)
-	case stat.ShareBelow(e.over, e.n, q, sloConfidence):
+	case stat.ShareBelow(over, n, q, sloConfidence):
 		return load.Some(true), ""
 	case e.share > q && (e.n >= stat.TrialsNeeded(0, q, sloConfidence) || stat.ShareAbove(e.over, e.n, q, sloConfidence)):
 		return load.Some(false), fmt.Sprintf("%s is missed: %s, %s %% may be", l, seen, figure(100*q))
 	}
+	if n < e.n {
+		seen += fmt.Sprintf(" (so bunched that all tell as much as %d)", n)
+	}
 	return met, fmt.Sprintf("%s is not shown: %s, and even with no more of them it takes %d requests",
-		l, seen, stat.TrialsNeeded(e.over, q, sloConfidence))
+		l, seen, max(n+1, stat.TrialsNeeded(over, q, sloConfidence)))
 }
 
 // excess counts the requests above a limit, each in the span in which its figure
@@ -73,11 +121,12 @@ func (d *levelData) excess(l slo.Limit) excess {
 	if l.Figure == slo.ITL {
 		return d.excessGaps(l)
 	}
-	var e excess
+	e := excess{bins: map[time.Duration]*bin{}}
+	width := d.binWidth()
 	d.each(func(s *load.Sample, span load.Span) {
 		running := s.Cause == load.CauseCanceled
 		failed := s.Failed() && !running
-		over, ok := false, false
+		over, ok, at := false, false, s.End
 		switch {
 		case failed:
 			over, ok = true, span.Holds(s.End)
@@ -85,13 +134,11 @@ func (d *levelData) excess(l slo.Limit) excess {
 			ok = !running && span.Holds(s.End)
 		default:
 			over, ok = exceeds(s, l)
-			ok = ok && closed(s, l, span) && (!running || l.Figure == slo.TTFT)
+			at = closing(s, l)
+			ok = ok && span.Holds(at) && (!running || l.Figure == slo.TTFT)
 		}
 		if ok {
-			e.n++
-			if over {
-				e.over++
-			}
+			e.count(over, at, width)
 		}
 	})
 	if e.n > 0 {
@@ -116,15 +163,25 @@ func exceeds(s *load.Sample, l slo.Limit) (over, ok bool) {
 	return false, false
 }
 
-// closed reports whether the event that closes a figure falls into span.
-func closed(s *load.Sample, l slo.Limit, span load.Span) bool {
+// closing is when the event came that closes a figure which the request has.
+func closing(s *load.Sample, l slo.Limit) time.Duration {
 	switch l.Figure {
 	case slo.TTFT:
-		return within(s.FirstToken(), span)
+		return s.FirstToken().V
 	case slo.TPOT:
-		return within(s.LastToken(), span)
+		return s.LastToken().V
 	}
-	return span.Holds(s.End)
+	return s.End
+}
+
+// binWidth is the length of the level's windows.
+func (d *levelData) binWidth() time.Duration {
+	for i := range d.stays {
+		if w := d.stays[i].Windows; len(w) > 0 && w[0].To > w[0].From {
+			return w[0].To - w[0].From
+		}
+	}
+	return time.Second
 }
 
 // excessGaps weighs the gaps between tokens. The gaps of one request are alike,
