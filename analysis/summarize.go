@@ -38,8 +38,8 @@ func promptTokensMean(samples []load.Sample) load.Opt[float64] {
 }
 
 // Summarize makes one Step per level, ascending, all its visits pooled. Visits
-// that were cut short count only when a level has no complete one, and then the
-// step is not valid.
+// that were interrupted count only when a level has no other, and then the step
+// is not valid; one that failures ended makes it invalid in any case.
 func Summarize(d Data) []load.Step {
 	order := make([]*load.Sample, len(d.Samples))
 	for i := range d.Samples {
@@ -190,13 +190,9 @@ func (d *levelData) throughput(st *load.Step) {
 	if len(st.Measurements) == 0 {
 		return
 	}
-	m := stat.Median(st.Measurements)
-	if m <= 0 {
+	e := stat.MedianEstimate(st.Measurements)
+	if e.Value <= 0 {
 		return // a level without tokens is no point of the curve
-	}
-	e := load.Estimate{Value: m, Lo: m, Hi: m}
-	if lo, hi, ok := stat.MedianInterval(st.Measurements, 0.95); ok {
-		e.Lo, e.Hi = max(0, lo), hi
 	}
 	st.Throughput = load.Some(e)
 	st.VisibleTokens = load.Some(stat.Median(visible))

@@ -3,6 +3,8 @@ package stat
 import (
 	"math"
 	"slices"
+
+	"kneesweep/load"
 )
 
 // medianVariance[n] is n·Var(median)/σ² for n normal values, from the moments
@@ -79,4 +81,16 @@ func orderPair(n int, confidence float64) (d int, lambda float64) {
 		i := (outer - confidence) / (outer - inner)
 		return d, float64(n-d) * i / (float64(d) + float64(n-2*d)*i)
 	}
+}
+
+// MedianEstimate is the median of values that cannot be negative, with its 95 %
+// interval ([MedianInterval]) cut at zero; where there is none both ends are the
+// median. xs is not empty.
+func MedianEstimate(xs []float64) load.Estimate {
+	m := Median(xs)
+	e := load.Estimate{Value: m, Lo: m, Hi: m}
+	if lo, hi, ok := MedianInterval(xs, 0.95); ok {
+		e.Lo, e.Hi = max(0, lo), hi
+	}
+	return e
 }

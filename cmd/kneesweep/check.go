@@ -14,9 +14,6 @@ import (
 	"kneesweep/report"
 )
 
-// exitGate says that a gate does not hold.
-const exitGate = 3
-
 const checkSchema = "kneesweep/check/v1"
 
 func checkCommand() *cli.Command {
@@ -130,7 +127,7 @@ func check(w io.Writer, gates []gate.Expr, doc map[string]any, asJSON bool) erro
 	case v.Holds == gate.Null:
 		return exitError{exitNoCurve, fmt.Errorf("%d of %d gates ask for a value that is null", unknown, len(gates))}
 	case v.Holds == gate.False:
-		return exitError{exitGate, nil}
+		return exitError{exitMissed, nil}
 	}
 	return nil
 }

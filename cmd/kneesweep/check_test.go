@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 		{"holds", 0, []string{good, "--require", holds}},
 		{"flags first", 0, []string{"--require", holds, good}},
 		{"several hold", 0, []string{"--require", holds, good, "--require", `run.label != "a,b" or knee.verdict == 'knee'`}},
-		{"one fails", exitGate, []string{good, "--require", holds, "--require", fails}},
+		{"one fails", exitMissed, []string{good, "--require", holds, "--require", fails}},
 		{"null", exitNoCurve, []string{good, "--require", null}},
 		{"null and fails", exitNoCurve, []string{good, "--require", fails, "--require", null}},
 		{"null that does not matter", 0, []string{good, "--require", holds + " or " + null}},
@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 			if r.out == "" {
 				return
 			}
-			want, known := map[int]any{0: true, exitGate: false, exitNoCurve: nil}[c.code]
+			want, known := map[int]any{0: true, exitMissed: false, exitNoCurve: nil}[c.code]
 			if doc := object(t, j.out); doc["schema"] != checkSchema || doc["holds"] != want || !known {
 				t.Errorf("got %s", j.out)
 			}

@@ -12,8 +12,8 @@ import (
 const (
 	exitFailed  = 1 // preflight failed, a file could not be read or written
 	exitUsage   = 2
-	exitSLO     = 3 // no level meets the --slo
-	exitNoCurve = 4 // no valid step, or stopped by failures before four levels
+	exitMissed  = 3 // no level meets the --slo, or a gate does not hold
+	exitNoCurve = 4 // no valid step, stopped by failures before four levels, or a gate that cannot be told
 
 	exitSIGINT  = 130
 	exitSIGTERM = 143

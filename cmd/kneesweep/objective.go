@@ -41,7 +41,7 @@ func sloExit(c analysis.Curve) error {
 			return nil
 		}
 	}
-	return exitError{exitSLO, fmt.Errorf("no level is shown to meet the --slo %s", c.Run.Settings.SLO)}
+	return exitError{exitMissed, fmt.Errorf("no level is shown to meet the --slo %s", c.Run.Settings.SLO)}
 }
 
 // slosExit is [sloExit] for several curves, when limits were asked for.

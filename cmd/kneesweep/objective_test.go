@@ -18,7 +18,7 @@ func TestSLONotMet(t *testing.T) {
 		t.Skip("the machine is too busy for a valid level")
 	}
 	const canonical = "ttft_p50<=0.001ms,error_rate<=90%"
-	if r.code != exitSLO || !strings.HasSuffix(r.err, "kneesweep: no level is shown to meet the --slo "+canonical+"\n") {
+	if r.code != exitMissed || !strings.HasSuffix(r.err, "kneesweep: no level is shown to meet the --slo "+canonical+"\n") {
 		t.Fatalf("exit %d: %s", r.code, r.err)
 	}
 	checkRun(t, r, dir)
@@ -40,10 +40,10 @@ func TestSLONotMet(t *testing.T) {
 	if again := command("analyze", "--json", "--slo", wide, dir); again.code != 0 || !strings.Contains(again.out, `"met": true`) {
 		t.Errorf("wide limits: exit %d, %s", again.code, again.err)
 	}
-	if again := command("analyze", "--slo", limits, filepath.Join(dir, journalFile)); again.code != exitSLO || !strings.Contains(again.out, "missed") {
+	if again := command("analyze", "--slo", limits, filepath.Join(dir, journalFile)); again.code != exitMissed || !strings.Contains(again.out, "missed") {
 		t.Errorf("the same limits: exit %d, %s\n%s", again.code, again.err, again.out)
 	}
-	if again := command("analyze", "--slo", limits, filepath.Join(dir, curveFile)); again.code != exitSLO {
+	if again := command("analyze", "--slo", limits, filepath.Join(dir, curveFile)); again.code != exitMissed {
 		t.Errorf("a curve with its own limits: exit %d, %s", again.code, again.err)
 	}
 	if again := command("analyze", "--slo", wide, filepath.Join(dir, curveFile)); again.code != exitFailed || !strings.Contains(again.err, "--slo: a curve has no single requests") {
@@ -56,7 +56,7 @@ func TestSLOOfATable(t *testing.T) {
 	t.Parallel()
 	csv := write(t, "a.csv", csvOf(kneeLevels, kneeRates))
 	r := command("analyze", "--slo", "ttft_p50<=1h", csv)
-	if r.code != exitSLO || !strings.Contains(r.out, "unsure") || !strings.Contains(r.out, "only their medians") {
+	if r.code != exitMissed || !strings.Contains(r.out, "unsure") || !strings.Contains(r.out, "only their medians") {
 		t.Errorf("exit %d: %s\n%s", r.code, r.err, r.out)
 	}
 }

@@ -253,9 +253,9 @@ func TestSweepExitBySLO(t *testing.T) {
 	}{
 		{"x", met(true, true), met(true, false), 0},
 		{"x", met(false, false), met(true, true), 0},
-		{"x", met(true, false), met(true, false), exitSLO},
-		{"x", met(false, false), met(true, false), exitSLO},
-		{"x", met(false, false), met(false, false), exitSLO},
+		{"x", met(true, false), met(true, false), exitMissed},
+		{"x", met(false, false), met(true, false), exitMissed},
+		{"x", met(false, false), met(false, false), exitMissed},
 		{"", load.Opt[load.SLO]{}, load.Opt[load.SLO]{}, 0},
 	} {
 		curve := analysis.Curve{Run: load.Run{Settings: load.Settings{SLO: c.slo}}, Steps: []load.Step{

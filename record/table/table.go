@@ -212,12 +212,7 @@ func steps(levels map[int]*level) []load.Step {
 		if !s.Valid {
 			s.InvalidReason = "no tokens"
 		} else {
-			m := stat.Median(l.windows)
-			e := load.Estimate{Value: m, Lo: m, Hi: m}
-			if lo, hi, ok := stat.MedianInterval(l.windows, 0.95); ok {
-				e.Lo, e.Hi = max(0, lo), hi
-			}
-			s.Throughput = load.Some(e)
+			s.Throughput = load.Some(stat.MedianEstimate(l.windows))
 			if l.failed > 0 {
 				s.Warnings = append(s.Warnings, load.Warnf(load.WarnFewSamples,
 					"%d of %d rows have no throughput and count as failed measurements", l.failed, l.failed+len(l.windows)))
