@@ -109,7 +109,7 @@ func softSentence(c analysis.Curve) string {
 	if !c.Knee.Soft {
 		return ""
 	}
-	return "The bend is soft: weighting the levels differently moves the knee by more than 25 %, " +
+	return "The bend is soft: throughput turns over a range of levels rather than at one, " +
 		"so the interval understates the doubt."
 }
 
