@@ -31,7 +31,8 @@ const (
 //   - [Found]: the levels at or above the knee are flat (elasticity below
 //     0.1375 with its one-sided 95 % limit below 0.30) and a straight line fits
 //     clearly worse (by more than 6 in BIC).
-//   - [StillRising]: otherwise.
+//   - [StillRising]: otherwise, and where throughput stalled at the knee and then
+//     went on to 1.2 times the plateau or more.
 //
 // A level up to 2 % below the fitted knee counts as lying at it: with 790 and 800
 // tokens/s on the plateau the fit puts the knee 1 % past the first of them.
@@ -97,7 +98,8 @@ func (r *Result) judge(levels []level, s segmented, seed uint64) {
 		}
 		return
 	}
-	if !flat(above, levels[:s.count]) || r.Retrograde == nil && bicGain(levels[:s.count], s.line) <= minBIC {
+	if !flat(above, levels[:s.count]) || risesAgain(levels, s.plateau()) ||
+		r.Retrograde == nil && bicGain(levels[:s.count], s.line) <= minBIC {
 		r.Verdict = StillRising
 		r.LowerBound = load.Some(last)
 		r.RisePerDoubling = risePerDoubling(levels)
@@ -112,7 +114,7 @@ func (r *Result) judge(levels []level, s segmented, seed uint64) {
 			"a single level lies below the knee, which may be anywhere from %.3g to %d: measure between %d and %d",
 			s.k, int(second), int(levels[0].n), int(second)))
 	}
-	reasons := s.soft(levels)
+	reasons := s.soft(levels, r.Retrograde)
 	r.Soft = len(reasons) > 0
 	r.Warnings = append(r.Warnings, reasons...)
 }
@@ -152,6 +154,20 @@ func flat(above, fitted []level) bool {
 	}
 	se := math.Sqrt(2*scatter(fitted)) / math.Log(x[1]/x[0])
 	return e.Value+stat.StudentQuantile(confidence, df)*se < maxUpper
+}
+
+// risesAgain reports whether throughput stalled and went on, as with kernels made
+// for some batch sizes: the last level is 1.2 times the plateau or more, and the
+// last three rise by 10 % per doubling. Over a long stall the levels above the
+// knee are flat all the same.
+func risesAgain(levels []level, plateau float64) bool {
+	lastThree := levels[len(levels)-3:]
+	if lastThree[2].median < minRise*plateau {
+		return false
+	}
+	n, x, _ := columns(lastThree)
+	e, ok := stat.Elasticity(n, x, confidence)
+	return ok && e.Value >= maxElasticity
 }
 
 // bicGain is BIC(straight line) − BIC(line with knee) over the fitted levels,

@@ -12,34 +12,45 @@ import (
 const (
 	softShare  = 0.25 // how far weights 1/s² may put a sharp knee from the unweighted one
 	softLevels = 5    // fewer cannot tell two curves of three figures apart
+	softAbove  = 3    // nor can fewer at or above the knee tell a bend from a corner
+	softBIC    = 10   // by which a curve without a corner must beat one with
 )
 
 // soft says why a knee is no sharp corner, in one warning for each reason: the
 // levels weighted by their precision put it elsewhere, or a curve without a
-// corner fits them better. A sharp knee gives none.
-func (s segmented) soft(levels []level) []load.Warning {
+// corner fits them better. A sharp knee gives none. What declines, from the level
+// given on, is a bend of its own and tells nothing of the knee.
+func (s segmented) soft(levels []level, decline *Retrograde) []load.Warning {
 	var reasons []load.Warning
 	if k, elsewhere := s.weighted(levels); elsewhere {
 		reasons = append(reasons, load.Warnf(load.WarnSoftKnee,
 			"soft knee: weighting levels by their precision puts it at %.3g instead of %.3g", k, s.k))
 	}
-	if s.bends(levels) {
+	fitted := levels[:s.count]
+	for decline != nil && len(fitted) > 0 && fitted[len(fitted)-1].n >= float64(decline.From) {
+		fitted = fitted[:len(fitted)-1]
+	}
+	if len(atOrAbove(fitted, s.k, kneeNoise)) >= softAbove && bends(fitted) {
 		reasons = append(reasons, load.Warnf(load.WarnSoftKnee,
 			"soft knee: a curve that bends all the way fits the levels better than one with a corner at %.3g", s.k))
 	}
 	return reasons
 }
 
-// bends reports whether a curve without a corner beats the fit on its own levels
-// by more than 6 in BIC. Both have three figures, so BIC compares residual sums.
-func (s segmented) bends(levels []level) bool {
-	fitted := levels[:s.count]
-	if len(fitted) < softLevels {
+// bends reports whether a curve without a corner fits the levels better than the
+// best with one, by more than 10 in BIC (very strong evidence by Kass and Raftery
+// 1995). Both have three figures, so BIC compares residual sums.
+func bends(levels []level) bool {
+	if len(levels) < softLevels {
 		return false
 	}
-	smooth, ok := smoothSum(fitted)
-	floor := roundingSum(fitted)
-	return ok && float64(len(fitted))*math.Log(max(s.rss, floor)/max(smooth, floor)) > minBIC
+	n, x, w := columns(levels)
+	var scan scanner
+	scan.load(n, x, w)
+	corner, rises := scan.fit(len(levels))
+	smooth, ok := smoothSum(levels)
+	floor := roundingSum(levels)
+	return rises && ok && float64(len(levels))*math.Log(max(corner.rss, floor)/max(smooth, floor)) > softBIC
 }
 
 // smoothSum is the weighted residual sum of squares, in tokens/s, of the curve

@@ -8,107 +8,124 @@ import (
 )
 
 // Shape is a kind of capacity curve as published tables show it, drawn at random
-// within the kind: what the endpoint would deliver without noise.
+// within the kind. It is not simulated: what the endpoint would deliver at n
+// streams is a formula, and every window has an error of its own.
 type Shape struct {
 	Name string
-	// Knee is whether the kind has one in the tested range.
-	Knee bool
+	// Want is the verdict that is right for every curve of the kind; for
+	// [knee.StillRising] so is [knee.NotLocated].
+	Want knee.Verdict
 	draw func(rng *rand.Rand, levels []float64) drawn
 }
 
 // drawn is one curve of a kind: its throughput at n streams in any unit, and
-// where its corner lies.
+// where its corner lies, NaN without one.
 type drawn struct {
 	at   func(n float64) float64
 	knee float64
 }
 
-// grids are the levels of the published tables, 5 to 12 of them.
-var grids = [][]float64{ //nolint:gochecknoglobals // a constant table
-	{1, 4, 16, 32, 64},
-	{1, 2, 4, 8, 16, 32},
-	{1, 2, 4, 8, 16, 32, 64},
-	{10, 50, 100, 200, 500, 750, 1000},
-	{1, 5, 25, 50, 100, 150, 200, 250},
-	{1, 2, 4, 8, 16, 32, 64, 128},
-	{1, 8, 16, 32, 64, 128, 256, 512, 1024},
-	{1, 2, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64},
-}
-
-// Shapes are the kinds of the study. The corner lies at or between levels such
-// that two or more are below and three or more at or above it.
-func Shapes() []Shape {
-	return []Shape{
-		{"straight ramp, plateau", true, func(rng *rand.Rand, levels []float64) drawn {
-			k := corner(rng, levels)
-			return drawn{func(n float64) float64 { return min(n, k) }, k}
-		}},
-		{"ramp slowed by batching, slots", true, func(rng *rand.Rand, levels []float64) drawn {
-			k := corner(rng, levels)
-			slow := between(rng, 0.3, 2) / k
-			return drawn{func(n float64) float64 { return min(n, k) / (1 + slow*min(n, k)) }, k}
-		}},
-		{"power ramp, slots", true, func(rng *rand.Rand, levels []float64) drawn {
-			k, p := corner(rng, levels), between(rng, 0.5, 0.9)
-			return drawn{func(n float64) float64 { return math.Pow(min(n, k), p) }, k}
-		}},
-		{"straight ramp, two levels past", true, func(rng *rand.Rand, levels []float64) drawn {
-			k := late(rng, levels)
-			return drawn{func(n float64) float64 { return min(n, k) }, k}
-		}},
-		{"power ramp, two levels past", true, func(rng *rand.Rand, levels []float64) drawn {
-			k, p := late(rng, levels), between(rng, 0.5, 0.9)
-			return drawn{func(n float64) float64 { return math.Pow(min(n, k), p) }, k}
-		}},
-		{"rounded corner, plateau", true, func(rng *rand.Rand, levels []float64) drawn {
-			k, q := corner(rng, levels), between(rng, 1.3, 6)
-			third := levels[len(levels)-3]
-			k = min(k, third*math.Pow(1/0.15-1, -1/q)) // elasticity 0.15 at the third last level, at most
-			return drawn{func(n float64) float64 { return n / math.Pow(1+math.Pow(n/k, q), 1/q) }, k}
-		}},
-		{"straight ramp, plateau, decline", true, retrograde},
-		{"flat", false, func(rng *rand.Rand, levels []float64) drawn {
-			p := between(rng, -0.02, 0.02)
-			return drawn{func(n float64) float64 { return math.Pow(n, p) }, math.NaN()}
-		}},
-		{"straight line", false, func(*rand.Rand, []float64) drawn {
-			return drawn{func(n float64) float64 { return n }, math.NaN()}
-		}},
-		{"power without end", false, func(rng *rand.Rand, levels []float64) drawn {
-			p := between(rng, 0.25, 0.9)
-			return drawn{func(n float64) float64 { return math.Pow(n, p) }, math.NaN()}
-		}},
-		{"hyperbola still rising", false, func(rng *rand.Rand, levels []float64) drawn {
-			e := between(rng, 0.25, 0.8) // elasticity at the last level
-			half := levels[len(levels)-1] * e / (1 - e)
-			return drawn{func(n float64) float64 { return n / (n + half) }, math.NaN()}
-		}},
-		{"stall, then rise", false, stall},
+// grids are levels of published tables, 5 to 12 of them.
+func grids() [][]float64 {
+	return [][]float64{
+		{1, 4, 16, 32, 64},
+		{1, 2, 4, 8, 16, 32},
+		{1, 2, 4, 8, 16, 32, 64},
+		{10, 50, 100, 200, 500, 750, 1000},
+		{1, 5, 25, 50, 100, 150, 200, 250},
+		{1, 2, 4, 8, 16, 32, 64, 128},
+		{1, 8, 16, 32, 64, 128, 256, 512, 1024},
+		{1, 2, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64},
 	}
 }
 
-func retrograde(rng *rand.Rand, levels []float64) drawn {
-	k := corner(rng, levels)
-	last := levels[len(levels)-1]
-	from := levels[len(levels)-3]
-	loss := between(rng, 0.3, 0.6)
-	return drawn{func(n float64) float64 {
-		return min(n, k) * (1 - loss*max(0, n-from)/(last-from))
-	}, k}
+// Shapes are the kinds of the study. Unless the name says otherwise a corner has
+// two levels or more below and three or more at or above it.
+func Shapes() []Shape {
+	return []Shape{
+		{"straight ramp, plateau", knee.Found, straight(early)},
+		{"straight ramp, plateau of two levels", knee.Found, straight(late)},
+		{"ramp slowed by batching, slots", knee.Found, slowed},
+		{"power ramp, slots", knee.Found, power(early)},
+		{"power ramp, plateau of two levels", knee.Found, power(late)},
+		{"rounded corner, plateau", knee.Found, rounded},
+		{"straight ramp, plateau, decline", knee.Found, declining},
+		{"flat", knee.AtOrBelowFirst, endless(func(rng *rand.Rand, _ []float64) func(float64) float64 {
+			p := between(rng, -0.02, 0.02)
+			return func(n float64) float64 { return math.Pow(n, p) }
+		})},
+		{"straight line", knee.StillRising, endless(func(*rand.Rand, []float64) func(float64) float64 {
+			return func(n float64) float64 { return n }
+		})},
+		{"power without end", knee.StillRising, endless(func(rng *rand.Rand, _ []float64) func(float64) float64 {
+			p := between(rng, 0.25, 0.9)
+			return func(n float64) float64 { return math.Pow(n, p) }
+		})},
+		{"hyperbola still rising", knee.StillRising, endless(func(rng *rand.Rand, levels []float64) func(float64) float64 {
+			e := between(rng, 0.25, 0.8) // elasticity at the last level
+			half := levels[len(levels)-1] * e / (1 - e)
+			return func(n float64) float64 { return n / (n + half) }
+		})},
+		{"stall, then rise", knee.StillRising, endless(stall)},
+	}
 }
 
-// stall rises in proportion, gains next to nothing over the next one or two
-// levels, and grows again with an elasticity of 0.5 to 1 to the last level.
-func stall(rng *rand.Rand, levels []float64) drawn {
+type drawCorner func(rng *rand.Rand, levels []float64) float64
+
+func straight(corner drawCorner) func(*rand.Rand, []float64) drawn {
+	return func(rng *rand.Rand, levels []float64) drawn {
+		k := corner(rng, levels)
+		return drawn{func(n float64) float64 { return min(n, k) }, k}
+	}
+}
+
+func power(corner drawCorner) func(*rand.Rand, []float64) drawn {
+	return func(rng *rand.Rand, levels []float64) drawn {
+		k, p := corner(rng, levels), between(rng, 0.5, 0.9)
+		return drawn{func(n float64) float64 { return math.Pow(min(n, k), p) }, k}
+	}
+}
+
+// slowed is a server with k slots whose step takes 1.3 to 3 times as long with
+// all of them busy.
+func slowed(rng *rand.Rand, levels []float64) drawn {
+	k := early(rng, levels)
+	slow := between(rng, 0.3, 2) / k
+	return drawn{func(n float64) float64 { return min(n, k) / (1 + slow*min(n, k)) }, k}
+}
+
+// rounded goes over from a line to a plateau without a corner; its elasticity is
+// 0.15 or less at the third level from the end. The lines meet at k.
+func rounded(rng *rand.Rand, levels []float64) drawn {
+	const flat = 0.15
+	k, q := early(rng, levels), between(rng, 1.3, 6)
+	k = min(k, levels[len(levels)-3]*math.Pow(1/flat-1, -1/q))
+	return drawn{func(n float64) float64 { return n / math.Pow(1+math.Pow(n/k, q), 1/q) }, k}
+}
+
+// declining loses 30 to 60 % over the last two levels.
+func declining(rng *rand.Rand, levels []float64) drawn {
+	k, loss := early(rng, levels), between(rng, 0.3, 0.6)
+	from, last := levels[len(levels)-3], levels[len(levels)-1]
+	return drawn{func(n float64) float64 { return min(n, k) * (1 - loss*max(0, n-from)/(last-from)) }, k}
+}
+
+// stall rises in proportion, gains nothing over one level or more, and grows
+// again with an elasticity of 0.5 or more, by 40 % at least, to the last level.
+func stall(rng *rand.Rand, levels []float64) func(n float64) float64 {
 	first := rng.IntN(len(levels) - 3)
 	begin, end := levels[first], levels[first+1+rng.IntN(len(levels)-3-first)]
 	p := max(between(rng, 0.5, 1), math.Log(1.4)/math.Log(levels[len(levels)-1]/end))
-	return drawn{func(n float64) float64 {
-		return min(n, begin) * math.Pow(max(1, n/end), p)
-	}, math.NaN()}
+	return func(n float64) float64 { return min(n, begin) * math.Pow(max(1, n/end), p) }
 }
 
-func corner(rng *rand.Rand, levels []float64) float64 {
+func endless(f func(rng *rand.Rand, levels []float64) func(n float64) float64) func(*rand.Rand, []float64) drawn {
+	return func(rng *rand.Rand, levels []float64) drawn { return drawn{f(rng, levels), math.NaN()} }
+}
+
+// early is a corner with two levels or more at or below it and three or more at
+// or above it.
+func early(rng *rand.Rand, levels []float64) float64 {
 	lo, hi := levels[1], levels[len(levels)-3]
 	return lo * math.Pow(hi/lo, rng.Float64())
 }
@@ -116,24 +133,31 @@ func corner(rng *rand.Rand, levels []float64) float64 {
 // late is a corner with two levels at or above it.
 func late(rng *rand.Rand, levels []float64) float64 {
 	lo, hi := levels[len(levels)-3], levels[len(levels)-2]
-	return lo * math.Pow(hi/lo, 0.1+0.9*rng.Float64())
+	return lo * math.Pow(hi/lo, between(rng, 0.1, 1))
 }
 
 func between(rng *rand.Rand, lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 
 // Draw makes the curve of one seed: levels from a published table, windows a
-// level with the given coefficient of variation, and the true knee (NaN without
-// one). The same seed gives the same levels and shape at any noise.
-func (s Shape) Draw(seed uint64, windows int, cv float64) ([]knee.Point, float64) {
-	rng := rand.New(rand.NewPCG(seed, 0x7368617065))
-	levels := grids[rng.IntN(len(grids))]
+// level with a lognormal error of the given coefficient of variation, and the
+// true knee. The same seed gives the same levels and the same shape at any noise.
+func (s Shape) Draw(seed uint64, windows int, cv float64) (points []knee.Point, truth float64) {
+	const stream = 0x73686170 // "shap"
+	rng := rand.New(rand.NewPCG(seed, stream))
+	all := grids()
+	levels := all[rng.IntN(len(all))]
 	curve := s.draw(rng, levels)
-	points := make([]knee.Point, len(levels))
-	for i, n := range levels {
-		points[i].N = int(n)
+	for _, n := range levels {
+		p := knee.Point{N: int(n)}
 		for range windows {
-			points[i].Windows = append(points[i].Windows, 100*curve.at(n)*math.Exp(cv*rng.NormFloat64()))
+			p.Windows = append(p.Windows, 100*curve.at(n)*math.Exp(cv*rng.NormFloat64()))
 		}
+		points = append(points, p)
 	}
 	return points, curve.knee
+}
+
+// Right reports whether a verdict is right for the kind.
+func (s Shape) Right(v knee.Verdict) bool {
+	return v == s.Want || s.Want == knee.StillRising && v == knee.NotLocated
 }
