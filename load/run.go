@@ -26,7 +26,14 @@ type Run struct {
 	StopReason  string
 	Request     RequestShape
 	Settings    Settings
-	Truth       *Truth // the embedded simulator's own answer
+	Truth       *Truth   // the embedded simulator's own answer
+	Preflight   *Refusal // of the request before the first level; nil = it was answered, and the sweep began
+}
+
+// Refusal is a request that failed before anything was measured.
+type Refusal struct {
+	Cause Cause
+	Error string // masked; may be empty
 }
 
 // RequestShape is what was asked of the endpoint.

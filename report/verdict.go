@@ -71,6 +71,9 @@ func tooFewSentence(c analysis.Curve) string {
 }
 
 func noValidSentence(c analysis.Curve) string {
+	if p := c.Run.Preflight; p != nil {
+		return sentence(strings.TrimSuffix("The endpoint was asked once and failed: "+string(p.Cause)+", "+p.Error, ", "))
+	}
 	if len(c.Steps) == 0 {
 		return "No level was measured, so nothing can be said about the endpoint."
 	}

@@ -4,17 +4,19 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"kneesweep/load"
+	"kneesweep/report"
 )
 
 // TestPreflight sends one request to endpoints that are no good: exit code 1, the
-// reason and what to change, no folder, nothing on stdout.
+// reason and what to change, and an account of it in every file.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -49,7 +51,7 @@ func checkPreflight(t *testing.T, url, model string, want []string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
 	r := command("sweep", "--url", url, "--model", model, "--json", "--out", dir)
-	if r.code != exitFailed || r.out != "" || strings.Count(r.err, "\n") != 2 || strings.ContainsRune(r.err, '\x1b') {
+	if r.code != exitFailed || strings.Count(r.err, "\n") != 3 || strings.ContainsRune(r.err, '\x1b') {
 		t.Errorf("exit %d, stdout %q, stderr\n%s", r.code, r.out, r.err)
 	}
 	for _, w := range append(want, "kneesweep: preflight: one request to "+url, "kneesweep: nothing was measured; ") {
@@ -57,8 +59,23 @@ func checkPreflight(t *testing.T, url, model string, want []string) {
 			t.Errorf("no %q in\n%s", w, r.err)
 		}
 	}
-	if _, err := os.Stat(dir); err == nil {
-		t.Error("a folder was made")
+	curve, err := report.ReadCurve(strings.NewReader(read(t, filepath.Join(dir, curveFile))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := curve.Run.Preflight; p == nil || curve.Run.Status != load.StatusStopped || !strings.Contains(r.err, "("+string(p.Cause)+")") {
+		t.Errorf("status %s, preflight %+v", curve.Run.Status, p)
+	}
+	if r.out != read(t, filepath.Join(dir, curveFile)) {
+		t.Errorf("stdout is not curve.json: %s", r.out)
+	}
+	page := read(t, filepath.Join(dir, reportFile))
+	if row := "| preflight | " + strings.ReplaceAll(string(curve.Run.Preflight.Cause), "_", `\_`) + " | 1 |"; !strings.Contains(page, row) {
+		t.Errorf("no %q in\n%s", row, page)
+	}
+	again := command("analyze", filepath.Join(dir, journalFile), "--json")
+	if again.code != 0 || again.out != r.out {
+		t.Errorf("the journal does not give curve.json again: exit %d\n%s%s", again.code, again.err, again.out)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -45,9 +44,12 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		return failed(err)
 	}
 	first, err := preflight(c, cl, o.target.config.Model, o.target.source)
-	if err != nil {
+	switch {
+	case c.Context.Err() != nil:
 		out.discard()
 		return err
+	case err != nil:
+		return errors.Join(o.refused(c, out, cl.Endpoint(), &first), err)
 	}
 	o.target.source = calibrate(o.target.source, first.PromptTokens.V)
 	run := o.newRun(cl.Endpoint())
@@ -60,15 +62,30 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	err = errors.Join(err, journal.close(data.Run.Status, data.Run.StopReason))
 	curve := analysis.Analyze(data)
 	// What cannot be kept can still be shown.
-	werr := errors.Join(err, out.write(curve))
+	werr := errors.Join(err, out.finish(c, curve))
 	perr := printCurve(c, curve, o.json)
-	if werr == nil {
-		fmt.Fprintf(c.App.ErrWriter, "written to %s\n", out.dir)
-	}
 	if err := errors.Join(werr, perr); err != nil {
 		return failed(err)
 	}
-	return sweepExit(c.Context, data.Visits, curve)
+	return sweepExit(c.Context, data, curve)
+}
+
+// refused keeps the account of a sweep that the endpoint did not let begin, so
+// that whoever scheduled it finds the reason where the figures should be.
+func (o *sweepOptions) refused(c *cli.Context, out output, endpoint string, s *load.Sample) error {
+	run := o.newRun(endpoint)
+	run.Preflight = &load.Refusal{Cause: s.Cause, Error: s.Error}
+	run.Status, run.StopReason = load.StatusStopped, fmt.Sprintf("the preflight failed (%s)", s.Cause)
+	journal, err := out.startJournal(run)
+	if err == nil {
+		err = journal.close(run.Status, run.StopReason)
+	}
+	curve := analysis.Analyze(analysis.Data{Run: run})
+	err = errors.Join(err, out.finish(c, curve))
+	if o.json {
+		err = errors.Join(err, printCurve(c, curve, true))
+	}
+	return err
 }
 
 // newRun is the account of where the figures come from.
@@ -130,14 +147,6 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples}, err
 }
 
-// because adds why a run stopped, if it did.
-func because(r load.Run) string {
-	if r.StopReason == "" {
-		return ""
-	}
-	return ", since " + r.StopReason
-}
-
 // leastCharge is what an attempt costs of the token budget at least, whatever the
 // server counts: the prompt as it was meant to be.
 func (o *sweepOptions) leastCharge() int {
@@ -152,26 +161,12 @@ func printCurve(c *cli.Context, curve analysis.Curve, asJSON bool) error {
 }
 
 // sweepExit maps the outcome to the exit code.
-func sweepExit(ctx context.Context, visits []load.Visit, curve analysis.Curve) error {
+func sweepExit(ctx context.Context, data analysis.Data, curve analysis.Curve) error {
 	if code, ok := interruptCode(ctx); ok {
 		return exitError{code, nil}
 	}
-	valid := 0
-	for i := range curve.Steps {
-		if curve.Steps[i].Valid {
-			valid++
-		}
-	}
-	switch {
-	case valid == 0:
-		return exitError{exitNoCurve, fmt.Errorf("no level could be measured%s; the causes are in the table", because(curve.Run))}
-	case valid < 4 && curve.Run.Status == load.StatusStopped && slices.ContainsFunc(visits, refused):
-		return exitError{exitNoCurve, fmt.Errorf("stopped with %d valid levels: %s", valid, curve.Run.StopReason)}
+	if why := analysis.Unusable(data, curve); why != "" {
+		return exitError{exitNoCurve, errors.New(why)}
 	}
 	return sloExit(curve)
-}
-
-// refused reports whether the endpoint's failures ended a visit.
-func refused(v load.Visit) bool {
-	return v.Ended == load.EndedFailing || v.Ended == load.EndedThrottled
 }
