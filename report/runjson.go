@@ -45,6 +45,7 @@ type settingsJSON struct {
 	ThinkMS      number        `json:"think_ms"`
 	Warmup       load.Opt[int] `json:"warmup"`
 	MaxErrorRate number        `json:"max_error_rate"`
+	Precision    number        `json:"precision"`
 	SLO          *string       `json:"slo"` // no Opt, which would escape <
 }
 
@@ -84,6 +85,9 @@ func runOf(r load.Run) runJSON {
 	if r.Settings.Window > 0 {
 		j.Settings.WindowMS = millisOf(r.Settings.Window)
 	}
+	if r.Settings.Precision > 0 {
+		j.Settings.Precision = finite(r.Settings.Precision)
+	}
 	if r.Settings.SLO != "" {
 		j.Settings.SLO = &r.Settings.SLO
 	}
@@ -108,6 +112,7 @@ func (j runJSON) load() load.Run {
 		Settings: load.Settings{
 			Window: duration(j.Settings.WindowMS), Measurements: j.Settings.Measurements.V, Passes: j.Settings.Passes.V,
 			Requests: j.Settings.Requests.V, Think: duration(j.Settings.ThinkMS), Warmup: j.Settings.Warmup.V, MaxErrorRate: j.Settings.MaxErrorRate.V,
+			Precision: j.Settings.Precision.V,
 		},
 	}
 	if j.Started != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,8 +13,6 @@ import (
 	"kneesweep/report"
 	"kneesweep/sweep"
 )
-
-var errTokenBudget = errors.New("the token budget is used up")
 
 // runSweep measures and writes; what is said about the outcome is in the curve.
 func runSweep(c *cli.Context, o sweepOptions) error {
@@ -106,27 +103,15 @@ func (o *sweepOptions) newRun(endpoint string) load.Run {
 
 // measure runs the sweep under its budgets.
 func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, journal sweep.Sink) (analysis.Data, error) {
-	ctx, cancel := context.WithCancelCause(c.Context)
-	defer cancel(nil)
-	overTime := fmt.Errorf("the time budget of %v is used up", o.budget)
-	timer := time.AfterFunc(o.budget, func() { cancel(overTime) })
-	defer timer.Stop()
-	tokens, least := 0, o.leastCharge()
-	count := func(e sweep.Event) {
-		if e.Sample == nil {
-			return
-		}
-		prompt := max(e.Sample.PromptTokens.V, (1+e.Sample.Retries)*least)
-		if tokens += e.Sample.OutputTokens + prompt; tokens > o.tokenBudget {
-			cancel(errTokenBudget)
-		}
-	}
+	limits := &budget{time: o.budget, tokens: o.tokenBudget, least: o.leastCharge()}
+	ctx, stop := limits.start(c.Context)
+	defer stop()
 	health := sweep.NewHealth()
 	defer health.Close()
 	var mem sweep.Memory
 	p := newProgress(c.App.ErrWriter, o)
 	local, err := sweep.NewLocal(sweep.Config{
-		Sender: cl, Source: o.target.source, Sink: sweep.Tee(journal, mem.Take, count, p.take),
+		Sender: cl, Source: o.target.source, Sink: sweep.Tee(journal, mem.Take, limits.take, p.take),
 		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
 		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health,
 	})
@@ -134,7 +119,7 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 		return analysis.Data{Run: run}, err
 	}
 	stopProgress := p.start(local.Status)
-	outcome, err := sweep.Run(ctx, local, o.grid)
+	outcome, err := sweep.Run(ctx, local, o.plan.policy(limits.spent))
 	local.Close()
 	stopProgress()
 	run.Status, run.StopReason = outcome.Status, outcome.Reason
