@@ -11,9 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// searched is the most lines of a file in which the line of a syntax error is
-// searched for.
-const searched = 400
+// searched is how many bytes are parsed at most to find the line of a syntax error.
+const searched = 4 << 20
 
 // document returns the root of the one document in data, nil when it is empty, or
 // what is wrong with its syntax.
@@ -76,20 +75,16 @@ func invalid(data []byte) int {
 
 // lineOf finds the line of a syntax error: the first with which data can no more
 // be parsed, whatever follows. The parser itself names the beginning of the
-// innermost list or map, or nothing. In a file with more lines than are searched it
-// is the last one looked at.
+// innermost list or map, or nothing. In a large file it is the last line looked at.
 func lineOf(data []byte) int {
 	lines := bytes.SplitAfter(bytes.TrimRight(data, "\r\n"), []byte("\n"))
-	line, end := len(lines), len(data)
-	for range searched {
-		if line == 1 {
+	line, spent := len(lines), 0
+	for ; line > 1 && spent < searched; line-- {
+		before := bytes.Join(lines[:line-1], nil)
+		if _, err := documents(before); err == nil {
 			break
 		}
-		end = len(bytes.Join(lines[:line-1], nil))
-		if _, err := documents(data[:end]); err == nil {
-			break
-		}
-		line--
+		spent += len(before)
 	}
 	return line
 }
