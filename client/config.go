@@ -32,6 +32,7 @@ type Config struct {
 	APIKey string // sent as bearer token; empty sends none
 	// Headers are added to every request and win over those set by the client.
 	Headers http.Header
+	Secrets []string // masked as well in all that the server says
 
 	NoStream       bool     // ask for one whole answer
 	OmitFields     []string // fields of the request body to leave out

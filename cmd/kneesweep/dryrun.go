@@ -24,6 +24,7 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 	mean, most := o.target.source.Lengths()
 	attempts := 1 + o.target.config.Retries
 	requests := o.tokenBudget/o.leastCharge() + (highest+1)*attempts
+	settings := effective(c, o.target.config)
 	if c.Bool("json") {
 		e := json.NewEncoder(c.App.Writer)
 		e.SetIndent("", "  ")
@@ -32,6 +33,7 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 			"levels": levels, "visits": len(plan), "windows": windows,
 			"requests_at_most": requests, "tokens_at_most": o.tokenBudget + highest*most,
 			"seconds_at_most": o.budget.Seconds(), "cost_at_most": nil,
+			"settings": settings,
 		}))
 	}
 	_, err := fmt.Fprintf(c.App.Writer, `levels            %v
@@ -40,9 +42,10 @@ requests at most  %d (%s)
 tokens at most    %d (--token-budget, and what is in flight then)
 time at most      %v (--budget)
 cost at most      not known: no price was given
-nothing was sent
+settings
+%vnothing was sent
 `, levels, len(plan), windows, requests, lengths(o.target.source.Describe(), mean),
-		o.tokenBudget+highest*most, o.budget)
+		o.tokenBudget+highest*most, o.budget, settings)
 	return outputError(err)
 }
 
