@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -218,5 +219,21 @@ func TestExampleConfig(t *testing.T) {
 	all := strings.NewReplacer("# api-key:", "api-key:", "# X-Gateway", "X-Gateway", "${MY_KEY}", "${"+keyVariable+"}", "${GATEWAY_TOKEN}", "${"+keyVariable+"}").Replace(read(t, exampleConfig))
 	if got := settingsOf(t, "--config", write(t, "all.yaml", all)); len(got) != 15 || !strings.HasPrefix(got["api-key"], masked) {
 		t.Errorf("%d settings: %v", len(got), got)
+	}
+}
+
+// TestConfigDocumentation reads what docs/config.md shows, between backquotes and in
+// its block.
+func TestConfigDocumentation(t *testing.T) {
+	t.Parallel()
+	page := read(t, "../../docs/config.md")
+	shown := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$|`([a-z-]+: [^`]+)`").FindAllStringSubmatch(page, -1)
+	if len(shown) < 12 {
+		t.Errorf("there are %d examples", len(shown))
+	}
+	for _, m := range shown {
+		if _, err := config.Parse("docs/config.md", []byte(m[1]+m[2]), configKeys(sweepCommand().Flags)); err != nil {
+			t.Errorf("%s: %v", m[0], err)
+		}
 	}
 }
