@@ -19,6 +19,7 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 	mean, most := o.target.source.Lengths()
 	attempts := 1 + o.target.config.Retries
 	requests := o.tokenBudget/o.leastCharge() + (highest+1)*attempts
+	settings := effective(c, o.target.config)
 	if c.Bool("json") {
 		e := json.NewEncoder(c.App.Writer)
 		e.SetIndent("", "  ")
@@ -27,6 +28,7 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 			"levels": levels, "adaptive": o.plan.adaptive, "visits": visits, "windows": windows,
 			"requests_at_most": requests, "tokens_at_most": o.tokenBudget + highest*most,
 			"seconds_at_most": o.budget.Seconds(), "cost_at_most": nil,
+			"settings": settings,
 		}))
 	}
 	what := fmt.Sprintf("levels            %v\nvisits            %d, with %d windows\n", levels, visits.V, windows.V)
@@ -38,9 +40,10 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 tokens at most    %d (--token-budget, and what is in flight then)
 time at most      %v (--budget)
 cost at most      not known: no price was given
-nothing was sent
+settings
+%vnothing was sent
 `, what, requests, lengths(o.target.source.Describe(), mean),
-		o.tokenBudget+highest*most, o.budget)
+		o.tokenBudget+highest*most, o.budget, settings)
 	return outputError(err)
 }
 

@@ -110,6 +110,8 @@ func TestSecretsStaySecret(t *testing.T) {
 		list := *answers.Load()
 		return list[min(int(n.Add(1)), len(list))-1]
 	})
+	literal := write(t, "literal.yaml", "api-key: "+testKey+"\nheader:\n  X-Api-Key: "+testHeader+"\n")
+	named := write(t, "named.yaml", "api-key: ${"+keyVariable+"}\nheader: ['X-Api-Key: "+testHeader+"']\n")
 	withUser := strings.Replace(url, "http://", "http://bob:"+testUser+"@", 1) + "?key=" + testHeader
 	for _, c := range []struct {
 		name    string
@@ -125,6 +127,12 @@ func TestSecretsStaySecret(t *testing.T) {
 		{"ping --json", url, []served{good}, 0, []string{"ping", "--json"}},
 		{"failing ping", url, []served{bad}, exitFailed, []string{"ping", "--json"}},
 		{"key by flag", url, []served{bad}, exitFailed, []string{"ping", "--api-key", testKey}},
+		{"key by config", url, []served{bad}, exitFailed, []string{"ping", "--config", literal}},
+		{"sweep by config", url, []served{good}, 0, quick("-v", "--config", named)},
+		{"sweep by config, failing later", url, []served{good, bad}, exitNoCurve, quick("-v", "--json", "--levels", "8", "--config", literal)},
+		{"preflight by config", url, []served{bad}, exitFailed, quick("-v", "--config", named)},
+		{"plan by config", url, []served{bad}, 0, quick("--dry-run", "--json", "--config", literal)},
+		{"usage by config", url, []served{bad}, exitUsage, quick("--config", named, "--passes", "0")},
 		{"usage", "ht!tp://bob:" + testUser, []served{good}, exitUsage, []string{"ping"}},
 		{"key for its name", url, []served{good}, exitUsage, []string{"ping", "--api-key-env", testKey}},
 	} {
@@ -132,9 +140,12 @@ func TestSecretsStaySecret(t *testing.T) {
 			n.Store(0)
 			answers.Store(&c.answers)
 			dir := t.TempDir()
-			args := append(slices.Clone(c.args), "--url", c.url, "--model", "m", "--header", "X-Api-Key: "+testHeader)
-			if c.name != "key for its name" {
-				args = append(args, "--api-key-env", keyVariable)
+			args := append(slices.Clone(c.args), "--url", c.url, "--model", "m")
+			if !slices.Contains(args, "--config") {
+				args = append(args, "--header", "X-Api-Key: "+testHeader)
+				if c.name != "key for its name" {
+					args = append(args, "--api-key-env", keyVariable)
+				}
 			}
 			if c.args[0] == "sweep" {
 				args = append(args, "--out", dir)
@@ -145,6 +156,9 @@ func TestSecretsStaySecret(t *testing.T) {
 			}
 			if hinted := strings.Contains(r.err, "hint: --api-key is visible"); hinted != (c.name == "key by flag") {
 				t.Errorf("hint on the visible key: %v", hinted)
+			}
+			if hinted := strings.Contains(r.err, "hint: "+literal+":1: api-key: "); hinted != slices.Contains(args, literal) {
+				t.Errorf("hint on the key in a file: %v", hinted)
 			}
 			checkSecret(t, "stdout", r.out)
 			checkSecret(t, "stderr", r.err)

@@ -38,10 +38,7 @@ func sweepCommand() *cli.Command {
 			&cli.BoolFlag{Category: output, Name: "v", Usage: "say every failed request"},
 			&cli.BoolFlag{Category: output, Name: "dry-run", Usage: "say what the sweep would take at most, and send nothing"},
 		),
-		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
+		Action: configured(func(c *cli.Context) error {
 			o, err := newSweepOptions(c)
 			if err != nil {
 				return err
@@ -50,7 +47,7 @@ func sweepCommand() *cli.Command {
 				return o.dryRun(c)
 			}
 			return runSweep(c, o)
-		},
+		}),
 	}
 }
 
