@@ -199,6 +199,11 @@ func allowSentence(c analysis.Curve) string {
 func endedSentence(c analysis.Curve) string {
 	var s string
 	switch c.Run.Status {
+	case load.StatusComplete:
+		if c.Run.StopReason == "" {
+			return ""
+		}
+		s = "The sweep chose its levels and ended by itself"
 	case load.StatusInterrupted:
 		s = "The sweep was interrupted before its end"
 	case load.StatusStopped:

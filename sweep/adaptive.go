@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"fmt"
 	"slices"
 
 	"kneesweep/analysis/knee"
@@ -152,6 +151,3 @@ func points(visits []load.Visit) []knee.Point {
 	slices.SortFunc(out, func(a, b knee.Point) int { return a.N - b.N })
 	return out
 }
-
-// Levels says in words which levels the policy chooses from.
-func (a *Adaptive) Levels() string { return fmt.Sprintf("chosen while it runs, from 1 to %d", a.Max) }

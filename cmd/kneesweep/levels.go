@@ -31,7 +31,7 @@ func newLevelPlan(c *cli.Context) (p levelPlan, err error) {
 	if !p.adaptive {
 		for _, name := range []string{"precision", "max-concurrency"} {
 			if c.IsSet(name) {
-				return p, fmt.Errorf("--%s: has no use when --levels says which levels to visit; leave one of them out", name)
+				fmt.Fprintf(c.App.ErrWriter, "hint: --%s has no effect beside --levels\n", name)
 			}
 		}
 		p.levels, err = sweep.ParseLevels(c.String("levels"))
