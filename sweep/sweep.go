@@ -6,6 +6,8 @@ package sweep
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"kneesweep/load"
@@ -42,6 +44,8 @@ type Event struct {
 	Visit  *load.Visit
 	Sample *load.Sample
 	Beat   *load.Beat
+
+	taken chan<- struct{} // closed when all events before have been taken
 }
 
 // Sink takes the events of a sweep in order, from one goroutine.
@@ -58,14 +62,26 @@ func Tee(sinks ...Sink) Sink {
 	}
 }
 
-// Memory is a Sink that keeps visits and samples for the analysis.
+// Memory is a Sink that keeps visits and samples for the analysis. While a sweep
+// runs its fields must not be touched; Snapshot is safe.
 type Memory struct {
 	Visits  []load.Visit // by index, the last state of each
 	Samples []load.Sample
+
+	mu sync.Mutex
+}
+
+// Snapshot returns what is there so far. The samples must not be changed.
+func (m *Memory) Snapshot() ([]load.Visit, []load.Sample) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.Visits), slices.Clip(m.Samples)
 }
 
 // Take is the Sink.
 func (m *Memory) Take(e Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	switch {
 	case e.Sample != nil:
 		m.Samples = append(m.Samples, *e.Sample)

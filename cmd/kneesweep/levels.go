@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"kneesweep/load"
 	"kneesweep/sweep"
 )
 
@@ -60,8 +61,9 @@ func (p *levelPlan) grid() sweep.Grid {
 // highest is the highest level that may be visited.
 func (p *levelPlan) highest() int { return p.levels[len(p.levels)-1] }
 
-// policy chooses the levels. spent tells it how much of the budgets is used up.
-func (p *levelPlan) policy(spent func() float64) sweep.Policy {
+// policy chooses the levels. spent tells it how much of the budgets is used up,
+// judged what the levels are by the limits of --slo; without limits it is nil.
+func (p *levelPlan) policy(spent func() float64, judged func() []load.Step) sweep.Policy {
 	var chosen sweep.Policy = p.grid()
 	if p.adaptive {
 		chosen = &sweep.Adaptive{
@@ -69,7 +71,11 @@ func (p *levelPlan) policy(spent func() float64) sweep.Policy {
 			Precision: p.precision, Seed: p.seed, Spent: spent,
 		}
 	}
-	return &sweep.Remeasure{Policy: chosen, Measurements: p.measurements, Requests: p.requests, Seed: p.seed}
+	chosen = &sweep.Remeasure{Policy: chosen, Measurements: p.measurements, Requests: p.requests, Seed: p.seed}
+	if p.adaptive && judged != nil {
+		chosen = &sweep.Limits{Policy: chosen, Max: p.highest(), Measurements: p.measurements, Requests: p.requests, Steps: judged}
+	}
+	return chosen
 }
 
 // parseShare reads 0.05 or 5%.

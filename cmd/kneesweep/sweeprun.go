@@ -119,7 +119,7 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 		return analysis.Data{Run: run}, err
 	}
 	stopProgress := p.start(local.Status)
-	outcome, err := sweep.Run(ctx, local, o.plan.policy(limits.spent))
+	outcome, err := sweep.Run(ctx, local, o.plan.policy(limits.spent, o.judged(run, &mem)))
 	local.Close()
 	stopProgress()
 	run.Status, run.StopReason = outcome.Status, outcome.Reason
@@ -130,6 +130,17 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 		}
 	}
 	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples}, err
+}
+
+// judged returns the levels so far as the limits of --slo see them; nil without limits.
+func (o *sweepOptions) judged(run load.Run, mem *sweep.Memory) func() []load.Step {
+	if o.settings.SLO == "" {
+		return nil
+	}
+	return func() []load.Step {
+		visits, samples := mem.Snapshot()
+		return analysis.Summarize(analysis.Data{Run: run, Visits: visits, Samples: samples})
+	}
 }
 
 // leastCharge is what an attempt costs of the token budget at least, whatever the
