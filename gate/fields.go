@@ -107,7 +107,7 @@ func (f field) has(name string) bool {
 }
 
 var step = structure(of(list, "measurements", "warnings").and(of(counts, "models", "fingerprints")).
-	and(of(boolean, "valid", "steady")).and(of(text, "invalid_reason")).
+	and(of(boolean, "valid", "steady", "scout")).and(of(text, "invalid_reason")).
 	and(of(millis, "window_ms", "backoff_ms")).
 	and(of(fraction, "drift", "error_rate", "scaled_share", "hidden_share", "cached_share")).
 	and(of(number, "concurrency", "visible_tokens_per_second", "requests_per_second", "goodput_requests_per_second", "littles_law", "waves",
@@ -136,5 +136,5 @@ var step = structure(of(list, "measurements", "warnings").and(of(counts, "models
 // step; the other fields are figures, and count for valid steps only.
 var account = []string{
 	"valid", "invalid_reason", "steady", "started", "finished", "failed", "in_flight_at_end",
-	"failures", "error_rate", "backoff_ms", "client",
+	"failures", "error_rate", "backoff_ms", "client", "scout",
 }

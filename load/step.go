@@ -69,6 +69,8 @@ type Step struct {
 	DispatchDelay                        Dist // time a worker took from one request's end to its next send, think time excluded
 	Client                               Opt[ClientHealth]
 	Warnings                             []Warning
+
+	Scout bool // scouting level of the adaptive policy: few windows
 }
 
 // SLO says whether a step meets the limits of [Settings].SLO.

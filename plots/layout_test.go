@@ -11,7 +11,7 @@ import (
 // newTestPage lays a curve out without drawing it.
 func newTestPage(name string) *page {
 	c := draw.NewCanvas(new(recorder.Canvas), figureWidth, figureHeight)
-	g := capacityPage(curves()[name])
+	g := capacityPage(curves()[name], AxisAuto)
 	g.arrange(&c)
 	return g
 }

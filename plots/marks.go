@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"image/color"
 	"math"
 	"slices"
 
@@ -81,13 +82,9 @@ func capacityLegend(c analysis.Curve) legend {
 	if fitted(c) {
 		l.add("fitted line", lineWidth, lineSwatch(line(1.8, ink)))
 	}
-	if k := located(c); k.OK && Interval(k.V) != "" {
-		l.add("knee, 95 % interval", lineWidth, func(c *draw.Canvas, at vg.Point) {
-			c.FillPolygon(paleRed, []vg.Point{
-				{X: at.X - 8, Y: at.Y - 6}, {X: at.X + 8, Y: at.Y - 6}, {X: at.X + 8, Y: at.Y + 6}, {X: at.X - 8, Y: at.Y + 6},
-			})
-			c.StrokeLine2(kneeLine, at.X, at.Y-6, at.X, at.Y+6)
-		})
+	l.addKnee(c)
+	if scouted(c) {
+		l.addScout(blue)
 	}
 	if outlier {
 		l.add("outlier, not fitted", markWidth, markSwatch(glyph(draw.SquareGlyph{}, 4, ink)))
@@ -96,6 +93,32 @@ func capacityLegend(c analysis.Curve) legend {
 		l.add("not valid, not fitted", markWidth, markSwatch(glyph(cross{}, 4.2, grey)))
 	}
 	return l
+}
+
+// addKnee explains the line and the band of the knee, if there is an interval.
+func (l *legend) addKnee(c analysis.Curve) {
+	if k := located(c); k.OK && Interval(k.V) != "" {
+		l.add("knee, 95 % interval", lineWidth, func(c *draw.Canvas, at vg.Point) {
+			c.FillPolygon(paleRed, box(at, 8, 6))
+			c.StrokeLine2(kneeLine, at.X, at.Y-6, at.X, at.Y+6)
+		})
+	}
+}
+
+// addScout explains hollow markers.
+func (l *legend) addScout(c color.Color) {
+	l.add("scouting level (few windows)", markWidth, markSwatch(hollowIf(true, glyph(draw.CircleGlyph{}, 3.8, c))))
+}
+
+// box is the corners of a rectangle around a point.
+func box(at vg.Point, halfWidth, halfHeight vg.Length) []vg.Point {
+	x, y := halfWidth, halfHeight
+	return []vg.Point{{X: at.X - x, Y: at.Y - y}, {X: at.X + x, Y: at.Y - y}, {X: at.X + x, Y: at.Y + y}, {X: at.X - x, Y: at.Y + y}}
+}
+
+// scouted reports whether c has a scouting level.
+func scouted(c analysis.Curve) bool {
+	return slices.ContainsFunc(c.Steps, func(s load.Step) bool { return s.Scout && s.Valid })
 }
 
 // truth is the knee that the simulator was built with, if c came from one.

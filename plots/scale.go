@@ -47,15 +47,18 @@ const logSpan = 31.6
 const margin = 0.045
 
 // streamScale is the axis of streams over ascending levels.
-func streamScale(levels []int) scale {
+func streamScale(levels []int, a Axis) scale {
 	if len(levels) == 0 {
 		return scale{min: 0, max: 10}
 	}
 	lo, hi := float64(levels[0]), float64(levels[len(levels)-1])
+	log := a == AxisLog || a == AxisAuto && hi/lo > logSpan
 	switch {
+	case lo == hi && log:
+		return scale{min: lo / 2.5, max: 2.5 * hi, log: true}
 	case lo == hi:
 		return scale{min: 0, max: 2 * hi}
-	case lo > 0 && hi/lo > logSpan:
+	case log:
 		pad := math.Pow(hi/lo, margin)
 		return scale{min: lo / pad, max: hi * pad, log: true}
 	}
@@ -80,14 +83,18 @@ func fromZero(values []float64) scale {
 
 // latencyScale is [fromZero], or logarithmic when the positive values span more
 // than two decades.
-func latencyScale(values []float64) scale {
+func latencyScale(values []float64) scale { return logFrom(100, values) }
+
+// logFrom is [fromZero], or logarithmic when the largest value is more than ratio
+// times the smallest positive one.
+func logFrom(ratio float64, values []float64) scale {
 	lo, hi := math.Inf(1), 0.0
 	for _, v := range values {
 		if v > 0 && !math.IsInf(v, 0) {
 			lo, hi = min(lo, v), max(hi, v)
 		}
 	}
-	if hi == 0 || hi/lo <= 100 {
+	if hi == 0 || hi/lo <= ratio {
 		return fromZero(values)
 	}
 	return scale{min: lo / 1.4, max: hi * 1.4, log: true}
@@ -113,8 +120,8 @@ func (s scale) ticks(n int) []tick {
 	return all
 }
 
-// decades marks the powers of ten, thinned to at most n labels, with unlabelled
-// marks at 2 and 5 between them.
+// decades marks the powers of ten, thinned to at most n labels, with marks at 2
+// and 5 between them, which have labels only where a single power is in range.
 func (s scale) decades(n int) []tick {
 	first, last := int(math.Ceil(math.Log10(s.min))), int(math.Floor(math.Log10(s.max)))
 	every := max(1, (last-first+n)/n)
@@ -126,7 +133,7 @@ func (s scale) decades(n int) []tick {
 				continue
 			}
 			t := tick{value: v}
-			if m == 1 && (e-first)%every == 0 {
+			if m == 1 && (e-first)%every == 0 || first >= last {
 				t.label = Number(v)
 			}
 			all = append(all, t)
@@ -137,11 +144,19 @@ func (s scale) decades(n int) []tick {
 
 // levelTicks marks exactly the levels and labels as many as fit with gap
 // between them: the first and the last, then on a logarithmic axis the powers of
-// two, then the others from left to right. A single level is shown between 0 and
-// its double, so that the axis can be read.
+// two, then the others from left to right. A single level is shown between its
+// half, or 0, and its double, so that the axis can be read.
 func levelTicks(levels []int, s scale, width func(string) vg.Length, gap vg.Length) []tick {
 	if len(levels) == 1 {
-		levels = []int{0, levels[0], 2 * levels[0]}
+		n := levels[0]
+		switch {
+		case !s.log:
+			levels = []int{0, n, 2 * n}
+		case n%2 == 0:
+			levels = []int{n / 2, n, 2 * n}
+		default:
+			levels = []int{n, 2 * n}
+		}
 	}
 	all := make([]tick, len(levels))
 	order := []int{0, len(levels) - 1}

@@ -101,3 +101,22 @@ func (cross) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, p vg.Point) {
 	c.StrokeLine2(l, p.X-r, p.Y-r, p.X+r, p.Y+r)
 	c.StrokeLine2(l, p.X-r, p.Y+r, p.X+r, p.Y-r)
 }
+
+// hollow is a shape of which only the outline is left.
+type hollow struct{ draw.GlyphDrawer }
+
+// DrawGlyph draws the outline at p.
+func (h hollow) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, p vg.Point) {
+	h.GlyphDrawer.DrawGlyph(c, s, p)
+	s.Color, s.Radius = white, s.Radius*0.62
+	h.GlyphDrawer.DrawGlyph(c, s, p)
+}
+
+// hollowIf makes a marker hollow if yes.
+func hollowIf(yes bool, g draw.GlyphStyle) draw.GlyphStyle {
+	if yes {
+		g.Shape = hollow{g.Shape}
+		g.Radius += vg.Points(0.6)
+	}
+	return g
+}

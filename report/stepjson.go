@@ -78,6 +78,7 @@ type stepJSON struct {
 	DispatchDelay     distJSON       `json:"dispatch_delay_ms"`
 	Client            clientJSON     `json:"client"`
 	Warnings          []load.Warning `json:"warnings"`
+	Scout             bool           `json:"scout"`
 }
 
 // forget makes null what a table does not say.
@@ -106,7 +107,7 @@ func stepOf(s load.Step) stepJSON {
 		Models: counts(s.Models), Fingerprints: counts(s.Fingerprints),
 		ConnectionsOpened: load.Some(s.ConnectionsOpened), ConnectionsReused: load.Some(s.ConnectionsReused),
 		Replayed: load.Some(s.Replayed), Retries: load.Some(s.Retries), DispatchDelay: millisDist(s.DispatchDelay),
-		Client: clientOf(s.Client), Warnings: list(s.Warnings),
+		Client: clientOf(s.Client), Warnings: list(s.Warnings), Scout: s.Scout,
 	}
 	for i, x := range s.Measurements {
 		j.Measurements[i] = finite(x)
@@ -136,7 +137,7 @@ func (j stepJSON) load() load.Step {
 		Models: j.Models, Fingerprints: j.Fingerprints,
 		ConnectionsOpened: j.ConnectionsOpened.V, ConnectionsReused: j.ConnectionsReused.V,
 		Replayed: j.Replayed.V, Retries: j.Retries.V, DispatchDelay: j.DispatchDelay.load(1e3),
-		Client: j.Client.load(), Warnings: j.Warnings,
+		Client: j.Client.load(), Warnings: j.Warnings, Scout: j.Scout,
 	}
 	for _, x := range j.Measurements {
 		s.Measurements = append(s.Measurements, orNaN(x))

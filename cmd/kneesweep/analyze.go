@@ -132,7 +132,7 @@ func plotCommand() *cli.Command {
 }
 
 func plotTo(path, format string, curves []analysis.Curve, stderr io.Writer) error {
-	fig, err := plots.Overlay(curves)
+	fig, err := plots.Overlay(curves, plots.AxisAuto)
 	if err != nil {
 		return err
 	}
