@@ -57,11 +57,10 @@ func located(c analysis.Curve) load.Opt[load.Estimate] {
 // capacityLegend explains the marks that c needs.
 func capacityLegend(c analysis.Curve) legend {
 	var l legend
-	var valid, windows, invalid, outlier bool
+	var valid, windows, outlier bool
 	for _, s := range c.Steps {
 		valid = valid || s.Valid && s.Throughput.OK
 		windows = windows || s.Valid && len(s.Measurements) > 1
-		invalid = invalid || !s.Valid
 		outlier = outlier || s.Valid && slices.Contains(c.Knee.Outliers, s.Concurrency)
 	}
 	if windows {
@@ -87,10 +86,10 @@ func capacityLegend(c analysis.Curve) legend {
 		l.addScout(blue)
 	}
 	if outlier {
-		l.add("outlier, not fitted", markWidth, markSwatch(glyph(draw.SquareGlyph{}, 4, ink)))
+		l.addOutlier()
 	}
-	if invalid {
-		l.add("not valid, not fitted", markWidth, markSwatch(glyph(cross{}, 4.2, grey)))
+	if invalid(c) {
+		l.addInvalid("not valid, not fitted")
 	}
 	return l
 }
@@ -105,6 +104,22 @@ func (l *legend) addKnee(c analysis.Curve) {
 	}
 }
 
+func (l *legend) addOutlier() {
+	l.add("outlier, not fitted", markWidth, markSwatch(glyph(draw.SquareGlyph{}, 4, ink)))
+}
+
+func (l *legend) addInvalid(text string) {
+	l.add(text, markWidth, markSwatch(glyph(cross{}, 4.2, grey)))
+}
+
+// addSeries explains a line with its marker.
+func (l *legend) addSeries(text string, s series) {
+	l.add(text, lineWidth, func(c *draw.Canvas, at vg.Point) {
+		lineSwatch(s.line)(c, at)
+		c.DrawGlyphNoClip(s.glyph, at)
+	})
+}
+
 // addScout explains hollow markers.
 func (l *legend) addScout(c color.Color) {
 	l.add("scouting level (few windows)", markWidth, markSwatch(hollowIf(true, glyph(draw.CircleGlyph{}, 3.8, c))))
@@ -114,6 +129,11 @@ func (l *legend) addScout(c color.Color) {
 func box(at vg.Point, halfWidth, halfHeight vg.Length) []vg.Point {
 	x, y := halfWidth, halfHeight
 	return []vg.Point{{X: at.X - x, Y: at.Y - y}, {X: at.X + x, Y: at.Y - y}, {X: at.X + x, Y: at.Y + y}, {X: at.X - x, Y: at.Y + y}}
+}
+
+// invalid reports whether c has a level that is not valid.
+func invalid(c analysis.Curve) bool {
+	return slices.ContainsFunc(c.Steps, func(s load.Step) bool { return !s.Valid })
 }
 
 // scouted reports whether c has a scouting level.

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"kneesweep/analysis"
@@ -81,10 +80,7 @@ func overlayLegend(curves []analysis.Curve) legend {
 	names := curveNames(curves)
 	for i, c := range curves {
 		k := looks[i%len(looks)]
-		l.add(names[i]+": "+summary(c), lineWidth, func(c *draw.Canvas, at vg.Point) {
-			lineSwatch(k.line(1.5))(c, at)
-			c.DrawGlyphNoClip(k.glyph(3.6), at)
-		})
+		l.addSeries(names[i]+": "+summary(c), series{line: k.line(1.5), glyph: k.glyph(3.6)})
 	}
 	if slices.ContainsFunc(curves, scouted) {
 		l.addScout(vermillion)

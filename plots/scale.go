@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -115,13 +116,13 @@ func (s scale) ticks(n int) []tick {
 	}
 	var all []tick
 	for i := math.Ceil(s.min / step); i*step <= s.max; i++ {
-		all = append(all, tick{i * step, Number(i * step)})
+		all = append(all, tick{i * step, short(i * step)})
 	}
 	return all
 }
 
-// decades marks the powers of ten, thinned to at most n labels, with marks at 2
-// and 5 between them, which have labels only where a single power is in range.
+// decades marks the powers of ten, thinned to at most n labels, and 2 and 5
+// between them, with labels if all of them are few.
 func (s scale) decades(n int) []tick {
 	first, last := int(math.Ceil(math.Log10(s.min))), int(math.Floor(math.Log10(s.max)))
 	every := max(1, (last-first+n)/n)
@@ -133,13 +134,27 @@ func (s scale) decades(n int) []tick {
 				continue
 			}
 			t := tick{value: v}
-			if m == 1 && (e-first)%every == 0 || first >= last {
-				t.label = Number(v)
+			if m == 1 && (e-first)%every == 0 {
+				t.label = short(v)
 			}
 			all = append(all, t)
 		}
 	}
+	if len(all) <= n+1 || first >= last {
+		for i := range all {
+			all[i].label = short(all[i].value)
+		}
+	}
 	return all
+}
+
+// short is [Number] for round values: 2e-06 and not 2.00e-06.
+func short(v float64) string {
+	mantissa, exponent, found := strings.Cut(Number(v), "e")
+	if !found {
+		return mantissa
+	}
+	return strings.TrimRight(strings.TrimRight(mantissa, "0"), ".") + "e" + exponent
 }
 
 // levelTicks marks exactly the levels and labels as many as fit with gap
