@@ -44,6 +44,28 @@ type TimelineWindow struct {
 	Tokens   float64 // tokens/s
 }
 
+// NearKnee is the level of c whose timeline shows most: the one nearest to the
+// knee, by ratio; without a knee the one with the highest throughput, and without
+// any throughput the last. It is false for a curve without levels.
+func NearKnee(c Curve) (int, bool) {
+	best, score := 0, math.Inf(-1)
+	for _, s := range c.Steps {
+		rank := 0.0
+		switch k := c.Knee.Concurrency; {
+		case k.OK && s.Throughput.OK:
+			rank = -math.Abs(math.Log(float64(s.Concurrency) / k.V.Value))
+		case s.Throughput.OK && s.Valid:
+			rank = s.Throughput.V.Value
+		default:
+			rank = -math.MaxFloat64
+		}
+		if rank > score || rank == -math.MaxFloat64 && score == rank {
+			best, score = s.Concurrency, rank
+		}
+	}
+	return best, best > 0
+}
+
 // NewTimeline lays out the visits of level n: what was measured, and the warm-up
 // before it. A bin is a twentieth of a window, longer where that would hold fewer
 // than ten tokens, at most half a window. It is false when the level was not

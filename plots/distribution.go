@@ -28,16 +28,17 @@ func distribution(heading string, c analysis.Curve, spreads []analysis.Spread, x
 	if err := checkCurves([]analysis.Curve{c}, x); err != nil {
 		return nil, err
 	}
-	return figure(func() *page {
-		g := &page{title: Headline(c), subtitle: subtitles(c.Run), axis: streamAxis(levelsOf(c), x)}
-		g.add(distributionPanel(heading, spreads))
-		if len(g.panels) == 0 {
-			return g
-		}
+	return figure(func() *page { return distributionPage(heading, c, spreads, x) }), nil
+}
+
+func distributionPage(heading string, c analysis.Curve, spreads []analysis.Spread, x Axis) *page {
+	g := &page{title: Headline(c), subtitle: subtitles(c.Run), axis: streamAxis(levelsOf(c), x)}
+	if p := distributionPanel(heading, spreads); p != nil {
+		g.add(p)
 		g.markKnee(c)
 		g.legend = distributionLegend(c, spreads)
-		return g
-	}), nil
+	}
+	return g
 }
 
 // nested is a box between two quantiles.

@@ -119,9 +119,10 @@ type hollow struct{ draw.GlyphDrawer }
 
 // DrawGlyph draws the outline at p.
 func (h hollow) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, p vg.Point) {
-	h.GlyphDrawer.DrawGlyph(c, s, p)
+	s.Shape = h.GlyphDrawer
+	c.DrawGlyphNoClip(s, p)
 	s.Color, s.Radius = white, s.Radius*0.62
-	h.GlyphDrawer.DrawGlyph(c, s, p)
+	c.DrawGlyphNoClip(s, p)
 }
 
 // hollowIf makes a marker hollow if yes.

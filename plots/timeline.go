@@ -89,7 +89,7 @@ func passName(v analysis.TimelineVisit) string {
 		s += ", on the way down"
 	}
 	if v.Ended != "" {
-		s += ", " + v.Ended
+		s += ", " + shorten(v.Ended, 20)
 	}
 	return s
 }
