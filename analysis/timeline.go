@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"kneesweep/analysis/stat"
 	"kneesweep/analysis/steady"
 	"kneesweep/load"
 )
@@ -19,17 +18,17 @@ const (
 // Timeline is one level over time.
 type Timeline struct {
 	Concurrency int
-	Median      load.Opt[float64] // tokens/s, over all windows
-	Visits      []TimelineVisit   // as they followed each other
+	Visits      []TimelineVisit // as they followed each other
 }
 
 // TimelineVisit is one stay at the level, cut into bins of one length. Times are
 // seconds since the level was set.
 type TimelineVisit struct {
-	Pass    int     // 0 = the first way up
-	Ended   string  // why it ended early, as in [load.Visit]; empty = it did not
-	Seconds float64 // from the setting of the level to the end of the last window
-	Bin     float64 // length of a bin, s
+	Pass     int     // 0 = the first way up
+	Extended bool    // it was lengthened, and its first windows dropped
+	Ended    string  // why it ended early, as in [load.Visit]; empty = it did not
+	Seconds  float64 // from the setting of the level to the end of the last window
+	Bin      float64 // length of a bin, s
 
 	Tokens   []float64 // tokens/s in each bin, what runs on from the level before included
 	InFlight []float64 // requests in flight, mean over the time of the bin
@@ -48,18 +47,18 @@ type TimelineWindow struct {
 // knee, by ratio; without a knee the one with the highest throughput, and without
 // any throughput the last. It is false for a curve without levels.
 func NearKnee(c Curve) (int, bool) {
+	k := c.Knee.Concurrency
+	found := k.OK && k.V.Value > 0 && !math.IsInf(k.V.Value, 0)
 	best, score := 0, math.Inf(-1)
 	for _, s := range c.Steps {
-		rank := 0.0
-		switch k := c.Knee.Concurrency; {
-		case k.OK && s.Throughput.OK:
+		rank := math.Inf(-1)
+		switch {
+		case found && s.Throughput.OK:
 			rank = -math.Abs(math.Log(float64(s.Concurrency) / k.V.Value))
 		case s.Throughput.OK && s.Valid:
 			rank = s.Throughput.V.Value
-		default:
-			rank = -math.MaxFloat64
 		}
-		if rank > score || rank == -math.MaxFloat64 && score == rank {
+		if rank > score || math.IsInf(score, -1) {
 			best, score = s.Concurrency, rank
 		}
 	}
@@ -76,21 +75,12 @@ func NewTimeline(d Data, n int) (Timeline, bool) {
 	order := inOrder(d.Samples)
 	tokens := newLevelData(d.Run, n, visits, order).tokens
 	t := Timeline{Concurrency: n}
-	var rates []float64
 	for _, v := range visits {
 		l := &levelData{run: d.Run, n: n, tokens: tokens}
 		l.add(v, order)
-		visit, ok := l.timeline(&l.stays[0], order)
-		if !ok {
-			continue
+		if visit, ok := l.timeline(&l.stays[0], order); ok {
+			t.Visits = append(t.Visits, visit)
 		}
-		t.Visits = append(t.Visits, visit)
-		for _, w := range visit.Windows {
-			rates = append(rates, w.Tokens)
-		}
-	}
-	if len(rates) > 0 {
-		t.Median = load.Some(stat.Median(rates))
 	}
 	return t, len(t.Visits) > 0
 }
@@ -101,7 +91,7 @@ func (d *levelData) timeline(s *stay, order []*load.Sample) (TimelineVisit, bool
 	if over.To <= over.From {
 		return TimelineVisit{}, false
 	}
-	v := TimelineVisit{Pass: s.Level.Pass, Ended: s.Ended, Seconds: over.Seconds()}
+	v := TimelineVisit{Pass: s.Level.Pass, Extended: s.Extended, Ended: s.Ended, Seconds: over.Seconds()}
 	if len(s.Windows) > 0 {
 		for i, rate := range d.tally(s).all {
 			w := s.Windows[i]
@@ -194,5 +184,5 @@ func (b bins) spread(to []float64, s load.Span, height float64) {
 }
 
 func (b bins) find(t time.Duration, count int) int {
-	return min(count-1, int((t-b.over.From).Seconds()/b.width))
+	return min(count-1, int(int64(t-b.over.From)*int64(count)/int64(b.over.To-b.over.From)))
 }

@@ -136,5 +136,5 @@ var step = structure(of(list, "measurements", "warnings").and(of(counts, "models
 // step; the other fields are figures, and count for valid steps only.
 var account = []string{
 	"valid", "invalid_reason", "steady", "started", "finished", "failed", "in_flight_at_end",
-	"failures", "error_rate", "backoff_ms", "client", "scout",
+	"failures", "error_rate", "backoff_ms", "client",
 }

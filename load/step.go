@@ -21,6 +21,7 @@ type Step struct {
 	Valid         bool
 	InvalidReason string
 	Steady        bool
+	Scout         bool         // scouting level of the adaptive policy: few windows
 	Imported      bool         // from a table: only throughput and medians of latencies are known
 	Drift         Opt[float64] // (last pass - first pass) / their mean, of the window medians
 
@@ -69,8 +70,6 @@ type Step struct {
 	DispatchDelay                        Dist // time a worker took from one request's end to its next send, think time excluded
 	Client                               Opt[ClientHealth]
 	Warnings                             []Warning
-
-	Scout bool // scouting level of the adaptive policy: few windows
 }
 
 // SLO says whether a step meets the limits of [Settings].SLO.

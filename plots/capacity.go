@@ -75,9 +75,6 @@ func levelsOf(curves ...analysis.Curve) []int {
 // markKnee marks the knee and what else was found on the axis of streams: across
 // all panels, with labels above and below the first.
 func (g *page) markKnee(c analysis.Curve) {
-	if len(g.panels) == 0 {
-		return
-	}
 	g.above, g.below = lanes(c)
 	for _, p := range g.panels {
 		p.under = func(p *panel) {

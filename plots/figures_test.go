@@ -16,20 +16,28 @@ import (
 	"kneesweep/load"
 )
 
-// pages are all figures of a curve, as pages that are not laid out yet.
-func pages(c analysis.Curve, x Axis) map[string]*page {
-	requests := timelineOf(c)
-	other := curves()["left"]
-	return map[string]*page{
-		"capacity": capacityPage(c, x),
-		"overlay":  overlayPage([]analysis.Curve{c, other}, x),
-		"latency":  latencyPage(c, x), "latencies": latenciesPage([]analysis.Curve{c, other}, x),
-		"pareto": paretoPage(c), "paretos": paretosPage([]analysis.Curve{c, other}),
-		"ttft":     distributionPage("Time to first token (TTFT)", c, full(analysis.Spreads(c, nil, analysis.LatencyTTFT)), x),
-		"itl":      distributionPage("Gap between two tokens (ITL)", c, analysis.Spreads(c, nil, analysis.LatencyITL), x),
-		"timeline": timelinePage(c, requests),
+// pages make all figures of a curve, as pages that are not laid out yet.
+func pages(c analysis.Curve, x Axis) map[string]func() *page {
+	several := []analysis.Curve{c, second}
+	return map[string]func() *page{
+		"capacity":  func() *page { return capacityPage(c, x) },
+		"overlay":   func() *page { return overlayPage(several, x) },
+		"latency":   func() *page { return latencyPage(c, x) },
+		"latencies": func() *page { return latenciesPage(several, x) },
+		"pareto":    func() *page { return paretoPage(c) },
+		"paretos":   func() *page { return paretosPage(several) },
+		"ttft": func() *page {
+			return distributionPage("Time to first token (TTFT)", c, full(analysis.Spreads(c, nil, analysis.LatencyTTFT)), x)
+		},
+		"itl": func() *page {
+			return distributionPage("Gap between two tokens (ITL)", c, analysis.Spreads(c, nil, analysis.LatencyITL), x)
+		},
+		"timeline": func() *page { return timelinePage(c, timelineOf(c)) },
 	}
 }
+
+// second is the other curve of a chart of several.
+var second = curves()["left"]
 
 // full adds the lower quantiles, as a journal has them.
 func full(all []analysis.Spread) []analysis.Spread {
@@ -47,9 +55,6 @@ func timelineOf(c analysis.Curve) analysis.Timeline {
 	}
 	s := c.Steps[len(c.Steps)/2]
 	t := analysis.Timeline{Concurrency: s.Concurrency}
-	if s.Throughput.OK {
-		t.Median = load.Some(s.Throughput.V.Value)
-	}
 	for pass := range 3 {
 		v := analysis.TimelineVisit{Pass: pass, Seconds: 4, Bin: 0.1}
 		for i := range 40 {
@@ -68,12 +73,12 @@ func timelineOf(c analysis.Curve) analysis.Timeline {
 // TestEveryFigureOfEveryCurve draws all figures of all awkward curves on every
 // axis, and looks for what no picture may have.
 func TestEveryFigureOfEveryCurve(t *testing.T) {
-	for name := range curves() {
+	for name, c := range curves() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for x, formats := range map[Axis][]string{AxisAuto: {"svg"}, AxisLinear: {"svg"}, AxisLog: Formats()} {
-				for kind := range pages(curves()[name], x) {
-					f := figure(func() *page { return pages(curves()[name], x)[kind] })
+				for kind, page := range pages(c, x) {
+					f := figure(page)
 					for _, format := range formats {
 						var b bytes.Buffer
 						if err := f.write(&b, format, dpi()); err != nil {
@@ -135,7 +140,8 @@ func TestEveryAxisOfEveryFigureCanBeRead(t *testing.T) {
 			continue
 		}
 		for _, x := range []Axis{AxisAuto, AxisLinear, AxisLog} {
-			for kind, g := range pages(c, x) {
+			for kind, page := range pages(c, x) {
+				g := page()
 				canvas := draw.NewCanvas(new(recorder.Canvas), figureWidth, figureHeight)
 				g.arrange(&canvas)
 				for i, p := range g.panels {
@@ -182,7 +188,8 @@ func TestLogAxisOfFewLevels(t *testing.T) {
 		{"one decade", of([]int{2, 3, 4}, 20, 30, 38), []string{"2", "3", "4"}},
 		{"nothing at one stream", of([]int{1, 2, 4}, 0, 20, 38), []string{"1", "2", "4"}},
 	} {
-		for kind, g := range pages(c.curve, AxisLog) {
+		for kind, page := range pages(c.curve, AxisLog) {
+			g := page()
 			canvas := draw.NewCanvas(new(recorder.Canvas), figureWidth, figureHeight)
 			g.arrange(&canvas)
 			g.draw()
@@ -215,7 +222,8 @@ func TestAxisShowsConfiguredLevels(t *testing.T) {
 	}
 	want := []float64{1, 2, 3, 10, 50}
 	labels := []string{"1", "2", "3", "10", "50"}
-	for kind, g := range pages(c, AxisLog) {
+	for kind, page := range pages(c, AxisLog) {
+		g := page()
 		if kind != "capacity" && kind != "latency" && kind != "ttft" && kind != "itl" {
 			continue
 		}
@@ -243,7 +251,8 @@ func TestAxisShowsConfiguredLevels(t *testing.T) {
 func TestScoutingLevelsAreHollow(t *testing.T) {
 	const text = "scouting level (few windows)"
 	for name, want := range map[string]bool{"scouts": true, "coincident": false} {
-		for kind, g := range pages(curves()[name], AxisAuto) {
+		for kind, page := range pages(curves()[name], AxisAuto) {
+			g := page()
 			if kind == "ttft" || kind == "itl" || kind == "timeline" {
 				continue
 			}

@@ -50,6 +50,9 @@ func latencyPage(c analysis.Curve, x Axis) *page {
 		g.add(seriesPanel(l.heading+", "+unit, latencyScale,
 			asP99(newSeries(c, l.p99, factor)), asP95(newSeries(c, l.p95, factor)), asP50(newSeries(c, l.p50, factor))))
 	}
+	if len(g.panels) == 0 {
+		return g
+	}
 	g.markKnee(c)
 	g.legend.addSeries("p99", asP99(series{}))
 	g.legend.addSeries("p95", asP95(series{}))

@@ -205,7 +205,7 @@ func (p *panel) placedEnds() []placedEnd {
 
 // emptyPanel says that there is nothing to show.
 func emptyPanel() *panel {
-	return &panel{y: scale{max: 0}, over: []func(*panel){func(p *panel) { p.say("nothing was measured") }}}
+	return &panel{y: scale{max: 0}, over: []func(*panel){func(p *panel) { p.say("there is nothing to show") }}}
 }
 
 // say writes a text into the middle of the panel.

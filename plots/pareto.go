@@ -122,12 +122,18 @@ func (g *page) addPareto(levels []analysis.Tradeoff) *panel {
 	return p
 }
 
-// drawPareto joins the valid levels of a curve in the order of their streams.
+// drawPareto joins the valid levels of a curve in the order of their streams. A
+// level that is not valid is a gap; an outlier stands beside the line.
 func drawPareto(p *panel, c analysis.Curve, levels []analysis.Tradeoff, l look) {
+	outlier := func(t analysis.Tradeoff) bool { return slices.Contains(c.Knee.Outliers, t.Concurrency) }
 	var xs, ys []float64
 	for _, t := range levels {
-		if t.Valid {
-			xs, ys = append(xs, t.PerStream), append(ys, t.Total.Value)
+		x := t.PerStream
+		if !t.Valid {
+			x = math.NaN()
+		}
+		if !outlier(t) {
+			xs, ys = append(xs, x), append(ys, t.Total.Value)
 		}
 	}
 	p.polyline(xs, ys, l.line(1.5))
@@ -136,7 +142,7 @@ func drawPareto(p *panel, c analysis.Curve, levels []analysis.Tradeoff, l look) 
 		switch {
 		case !t.Valid:
 			g = glyph(cross{}, 4.2, grey)
-		case slices.Contains(c.Knee.Outliers, t.Concurrency):
+		case outlier(t):
 			g = glyph(draw.SquareGlyph{}, 4, ink)
 		}
 		p.mark(t.PerStream, t.Total.Value, g)

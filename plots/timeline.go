@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"kneesweep/analysis"
+	"kneesweep/load"
 )
 
 // Timeline shows the visits of one level of c side by side: tokens/s in small
@@ -30,14 +31,15 @@ const visitGap = 0.035
 
 func timelinePage(c analysis.Curve, t analysis.Timeline) *page {
 	visits, end := inARow(t.Visits)
-	g := &page{title: timelineTitle(c, t), subtitle: subtitles(c.Run), axis: visitAxis(visits, end), legend: timelineLegend(visits)}
+	step := stepOf(c, t.Concurrency)
+	g := &page{title: timelineTitle(t, step), subtitle: subtitles(c.Run), axis: visitAxis(visits, end), legend: timelineLegend(visits)}
 	if len(visits) == 0 {
 		return g
 	}
 	for _, v := range visits {
 		g.above.labels = append(g.above.labels, laneLabel{x: v.from + v.Seconds/2, text: passName(v.TimelineVisit), color: muted})
 	}
-	g.add(tokensPanel(t, visits))
+	g.add(tokensPanel(step.Throughput, visits))
 	g.add(streamsPanel(c, t, visits))
 	for _, p := range g.panels {
 		p.under = func(p *panel) { shadeVisits(p, visits) }
@@ -61,23 +63,29 @@ func inARow(visits []analysis.TimelineVisit) (all []stretch, end float64) {
 }
 
 // timelineTitle is the level with what it gave.
-func timelineTitle(c analysis.Curve, t analysis.Timeline) string {
+func timelineTitle(t analysis.Timeline, step load.Step) string {
 	s := streams(float64(t.Concurrency)) + " over time"
-	if t.Median.OK {
-		s += ": " + Number(t.Median.V) + " tokens/s"
+	if !step.Throughput.OK {
+		return s
 	}
-	for _, step := range c.Steps {
-		switch {
-		case step.Concurrency != t.Concurrency || !t.Median.OK:
-		case !step.Valid:
-			s += ", not valid"
-		case step.Steady:
-			s += ", steady"
-		default:
-			s += ", not steady"
+	s += ": " + Number(step.Throughput.V.Value) + " tokens/s"
+	switch {
+	case !step.Valid:
+		return s + ", not valid"
+	case step.Steady:
+		return s + ", steady"
+	}
+	return s + ", not steady"
+}
+
+// stepOf is the step of a level; it is zero if c has none.
+func stepOf(c analysis.Curve, n int) load.Step {
+	for _, s := range c.Steps {
+		if s.Concurrency == n {
+			return s
 		}
 	}
-	return s
+	return load.Step{}
 }
 
 func passName(v analysis.TimelineVisit) string {
@@ -87,6 +95,9 @@ func passName(v analysis.TimelineVisit) string {
 		s += ", on the way up"
 	case 1:
 		s += ", on the way down"
+	}
+	if v.Extended {
+		s += ", extended"
 	}
 	if v.Ended != "" {
 		s += ", " + shorten(v.Ended, 20)
@@ -122,7 +133,7 @@ func visitAxis(visits []stretch, end float64) horizontal {
 }
 
 // tokensPanel shows the tokens/s of bins and windows.
-func tokensPanel(t analysis.Timeline, visits []stretch) *panel {
+func tokensPanel(median load.Opt[load.Estimate], visits []stretch) *panel {
 	var values []float64
 	for _, v := range visits {
 		values = append(values, v.Tokens...)
@@ -131,8 +142,8 @@ func tokensPanel(t analysis.Timeline, visits []stretch) *panel {
 		}
 	}
 	p := &panel{heading: throughputHeading, y: fromZero(values)}
-	if t.Median.OK {
-		p.ends = []endLabel{{t.Median.V, []string{"median", Number(t.Median.V) + " tok/s"}, ink}}
+	if median.OK {
+		p.ends = []endLabel{{median.V.Value, []string{"median", Number(median.V.Value) + " tok/s"}, ink}}
 	}
 	p.over = append(p.over, func(p *panel) {
 		for _, v := range visits {
@@ -141,8 +152,8 @@ func tokensPanel(t analysis.Timeline, visits []stretch) *panel {
 				p.polyline([]float64{v.from + w.From, v.from + w.To}, []float64{w.Tokens, w.Tokens}, line(2, ink))
 			}
 		}
-		if t.Median.OK {
-			p.horizontal(t.Median.V, line(1, muted, 6, 4))
+		if median.OK {
+			p.horizontal(median.V.Value, line(1, muted, 6, 4))
 		}
 	})
 	return p
@@ -228,7 +239,11 @@ func timelineLegend(visits []stretch) legend {
 			c.StrokeLine2(line(2, ink), at.X-10, at.Y, at.X+10, at.Y)
 		})
 	}
-	l.add("warm-up, not counted", lineWidth, func(c *draw.Canvas, at vg.Point) { c.FillPolygon(warmUp, box(at, 9, 6)) })
+	before := "warm-up, not counted"
+	if slices.ContainsFunc(visits, func(v stretch) bool { return v.Extended }) {
+		before = "warm-up, and windows dropped by an extension: not counted"
+	}
+	l.add(before, lineWidth, func(c *draw.Canvas, at vg.Point) { c.FillPolygon(warmUp, box(at, 9, 6)) })
 	return l
 }
 
