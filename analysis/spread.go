@@ -20,7 +20,7 @@ const (
 // seconds, NaN where they are not known.
 type Spread struct {
 	Concurrency                           int
-	Valid, Scout                          bool
+	Valid                                 bool
 	Count                                 int // values; 0 = none, and no quantile is known
 	P5, P10, P25, P50, P75, P90, P95, P99 float64
 }
@@ -54,7 +54,7 @@ func knownSpread(s load.Step, l Latency) Spread {
 	}
 	nan := math.NaN()
 	p := Spread{
-		Concurrency: s.Concurrency, Valid: s.Valid, Scout: s.Scout, Count: d.Count,
+		Concurrency: s.Concurrency, Valid: s.Valid, Count: d.Count,
 		P5: nan, P10: nan, P25: nan, P50: nan, P75: nan, P90: nan, P95: nan, P99: nan,
 	}
 	if d.Count > 0 {

@@ -46,20 +46,30 @@ type nested struct {
 	name   string
 	bounds func(analysis.Spread) (lo, hi float64)
 	width  vg.Length
-	color  color.Color
 }
 
 // The boxes, outermost first: around the median, and from it upwards.
 var (
 	aroundMedian = []nested{
-		{"p5–p95", func(s analysis.Spread) (float64, float64) { return s.P5, s.P95 }, 9, blue1},
-		{"p10–p90", func(s analysis.Spread) (float64, float64) { return s.P10, s.P90 }, 15, blue2},
-		{"p25–p75", func(s analysis.Spread) (float64, float64) { return s.P25, s.P75 }, 21, blue3},
+		{"p5–p95", func(s analysis.Spread) (float64, float64) { return s.P5, s.P95 }, 9},
+		{"p10–p90", func(s analysis.Spread) (float64, float64) { return s.P10, s.P90 }, 15},
+		{"p25–p75", func(s analysis.Spread) (float64, float64) { return s.P25, s.P75 }, 21},
 	}
 	aboveMedian = []nested{
-		{"p50–p95", func(s analysis.Spread) (float64, float64) { return s.P50, s.P95 }, 9, blue1},
-		{"p50–p90", func(s analysis.Spread) (float64, float64) { return s.P50, s.P90 }, 15, blue2},
+		{"p50–p95", func(s analysis.Spread) (float64, float64) { return s.P50, s.P95 }, 9},
+		{"p50–p90", func(s analysis.Spread) (float64, float64) { return s.P50, s.P90 }, 15},
 	}
+)
+
+// tones are the colours of one level; the boxes outermost first.
+type tones struct {
+	median, p99, stem color.Color
+	boxes             [3]color.Color
+}
+
+var (
+	validTones   = tones{blue, darkOrange, blue2, [3]color.Color{blue1, blue2, blue3}}
+	invalidTones = tones{grey, grey, grey2, [3]color.Color{grey1, grey2, grey3}}
 )
 
 // boxesOf are the boxes that the spreads have quantiles for.
@@ -144,45 +154,30 @@ func drawSpread(p *panel, s analysis.Spread, boxes []nested, factor float64, nar
 	if !p.x.shows(n) {
 		return
 	}
-	at, median := p.x.at(n), blue
-	if lo, hi := s.P50*factor, s.P99*factor; finitePair(lo, hi) {
-		y0, y1 := p.y.at(p.y.clamp(lo)), p.y.at(p.y.clamp(hi))
-		p.canvas.StrokeLine2(line(1, stemColor(s)), at, y0, at, y1)
+	at, c := p.x.at(n), validTones
+	if !s.Valid {
+		c = invalidTones
+	}
+	upright := func(lo, hi float64) (from, to vg.Length, ok bool) {
+		lo, hi = lo*factor, hi*factor
+		return p.y.at(p.y.clamp(lo)), p.y.at(p.y.clamp(hi)), finitePair(lo, hi)
+	}
+	across := func(v float64, half vg.Length, width float64, c color.Color) {
+		if v *= factor; p.y.shows(v) {
+			p.canvas.StrokeLine2(line(width, c), at-half, p.y.at(v), at+half, p.y.at(v))
+		}
+	}
+	if y0, y1, ok := upright(s.P50, s.P99); ok {
+		p.canvas.StrokeLine2(line(1, c.stem), at, y0, at, y1)
 	}
 	for i, b := range boxes {
-		c := b.color
-		if !s.Valid {
-			median, c = grey, []color.Color{grey1, grey2, grey3}[i]
-		}
 		lo, hi := b.bounds(s)
-		if lo, hi = lo*factor, hi*factor; !finitePair(lo, hi) {
-			continue
+		if y0, y1, ok := upright(lo, hi); ok {
+			p.canvas.FillPolygon(c.boxes[i], box(vg.Point{X: at, Y: (y0 + y1) / 2}, max(1, b.width*narrow/2), (y1-y0)/2))
 		}
-		y0, y1 := p.y.at(p.y.clamp(lo)), p.y.at(p.y.clamp(hi))
-		half := max(1, b.width*narrow/2)
-		p.canvas.FillPolygon(c, []vg.Point{{X: at - half, Y: y0}, {X: at + half, Y: y0}, {X: at + half, Y: y1}, {X: at - half, Y: y1}})
 	}
-	if y := s.P99 * factor; p.y.shows(y) {
-		p.canvas.StrokeLine2(line(2, p99Color(s)), at-max(2, 5*narrow), p.y.at(y), at+max(2, 5*narrow), p.y.at(y))
-	}
-	if y := s.P50 * factor; p.y.shows(y) {
-		half := max(3, 12*narrow)
-		p.canvas.StrokeLine2(line(2.4, median), at-half, p.y.at(y), at+half, p.y.at(y))
-	}
-}
-
-func stemColor(s analysis.Spread) color.Color {
-	if s.Valid {
-		return blue2
-	}
-	return grey2
-}
-
-func p99Color(s analysis.Spread) color.Color {
-	if s.Valid {
-		return darkOrange
-	}
-	return grey
+	across(s.P99, max(2, 5*narrow), 2, c.p99)
+	across(s.P50, max(3, 12*narrow), 2.4, c.median)
 }
 
 func finitePair(a, b float64) bool {
@@ -195,12 +190,11 @@ func distributionLegend(c analysis.Curve, spreads []analysis.Spread) legend {
 	tick := func(style draw.LineStyle, half vg.Length) func(*draw.Canvas, vg.Point) {
 		return func(c *draw.Canvas, at vg.Point) { c.StrokeLine2(style, at.X-half, at.Y, at.X+half, at.Y) }
 	}
-	boxes := boxesOf(spreads)
 	if slices.ContainsFunc(spreads, func(s analysis.Spread) bool { return s.Count > 0 && !math.IsNaN(s.P99) }) {
 		l.add("p99", markWidth, tick(line(2, darkOrange), 5))
 	}
-	for _, b := range boxes {
-		l.add(b.name, markWidth+2, func(c *draw.Canvas, at vg.Point) { c.FillPolygon(b.color, box(at, b.width/2*0.62, 5.5)) })
+	for i, b := range boxesOf(spreads) {
+		l.add(b.name, markWidth+2, func(c *draw.Canvas, at vg.Point) { c.FillPolygon(validTones.boxes[i], box(at, b.width/2*0.62, 5.5)) })
 	}
 	l.add("median", lineWidth, tick(line(2.4, blue), 9))
 	l.addKnee(c)

@@ -41,10 +41,8 @@ func paretoPage(c analysis.Curve) *page {
 			text += " (" + b + ")"
 		}
 		g.above.labels = []laneLabel{{x: rayEnd(k.V.Value, g.axis.scale, p.y), text: text, color: vermillion}}
-		p.under = func(p *panel) {
-			p.wedge(k.V.Lo, k.V.Hi)
-			p.ray(k.V.Value, kneeLine)
-		}
+		p.under = func(p *panel) { p.wedge(k.V.Lo, k.V.Hi) }
+		p.over = append(p.over, func(p *panel) { p.ray(k.V.Value, kneeLine) })
 	}
 	p.over = append(p.over, func(p *panel) {
 		drawWaiting(p, levels)
