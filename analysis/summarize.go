@@ -84,10 +84,13 @@ type stay struct {
 
 // levelData is the input of one step.
 type levelData struct {
-	run    load.Run
-	n      int
-	stays  []stay
-	cut    string // why no complete visit could be used; empty = all well
+	run   load.Run
+	n     int
+	stays []stay
+	cut   string // why no complete visit could be used; empty = all well
+
+	superseded []load.Visit // the level was measured again instead of them
+
 	tokens tokenModel
 
 	finished int // inside the windows
@@ -96,6 +99,7 @@ type levelData struct {
 func newLevelData(run load.Run, n int, visits []load.Visit, order []*load.Sample) *levelData {
 	slices.SortFunc(visits, func(a, b load.Visit) int { return cmp.Compare(a.Index, b.Index) })
 	d := &levelData{run: run, n: n}
+	visits, d.superseded = latest(visits)
 	for _, v := range visits {
 		unfinished := v.Ended == load.EndedInterrupted || v.Ended == load.EndedRunning
 		if unfinished {
@@ -113,6 +117,17 @@ func newLevelData(run load.Run, n int, visits []load.Visit, order []*load.Sample
 	}
 	d.tokens = newTokenModel(d, order)
 	return d
+}
+
+// latest returns the visits that count: where a level was measured again, because
+// it contradicted its neighbours, that takes the place of what came before.
+func latest(visits []load.Visit) (count, superseded []load.Visit) {
+	for i := len(visits) - 1; i >= 0; i-- {
+		if v := &visits[i]; v.Level.Again && v.Ended == "" {
+			return visits[i:], visits[:i]
+		}
+	}
+	return visits, nil
 }
 
 func (d *levelData) add(v load.Visit, order []*load.Sample) {
@@ -158,7 +173,7 @@ func (d *levelData) each(f func(s *load.Sample, span load.Span)) {
 
 // step computes the figures of the level.
 func (d *levelData) step() load.Step {
-	st := load.Step{Concurrency: d.n, Valid: true, Steady: true}
+	st := load.Step{Concurrency: d.n, Valid: true, Steady: true, Scout: d.scouted()}
 	d.throughput(&st)
 	d.latencies(&st)
 	d.concurrency(&st)
@@ -168,6 +183,11 @@ func (d *levelData) step() load.Step {
 	d.objectives(&st)
 	d.warn(&st)
 	return st
+}
+
+// scouted reports whether the level had nothing but glances.
+func (d *levelData) scouted() bool {
+	return !slices.ContainsFunc(d.stays, func(s stay) bool { return !s.Level.Scout })
 }
 
 // throughput fills in the windows, their median and interval, and the drift

@@ -72,8 +72,9 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 		"request": structure(of(number, "input_tokens_asked", "input_tokens_got_mean", "output_tokens_asked").
 			and(of(boolean, "stream")).and(of(text, "dialect", "cache", "source"))),
 		"settings": structure(of(millis, "window_ms", "think_ms").and(of(number, "measurements", "passes", "requests", "warmup")).
-			and(of(fraction, "max_error_rate")).and(of(text, "slo"))),
-		"truth": structure(of(number, "knee", "admission_limit")),
+			and(of(fraction, "max_error_rate", "precision")).and(of(text, "slo"))),
+		"truth":     structure(of(number, "knee", "admission_limit")),
+		"preflight": structure(of(text, "cause", "error")),
 	})),
 	"steps": step,
 	"knee": structure(of(text, "method").and(of(list, "outliers", "warnings")).and(of(boolean, "soft")).

@@ -17,6 +17,10 @@ const neededLevels = 4
 // is, why, how many streams to allow, and what was measured: text that can be
 // pasted into a ticket.
 func Verdict(c analysis.Curve) string {
+	if p := c.Run.Preflight; p != nil {
+		return "Nothing was measured. " + sentence(strings.TrimSuffix(
+			fmt.Sprintf("The preflight, one request, failed (%s): %s", p.Cause, p.Error), ": "))
+	}
 	parts := []string{kneeSentence(c), retrogradeSentence(c), softSentence(c), causeSentence(c)}
 	parts = append(parts, admissionSentence(c), sloSentence(c), allowSentence(c), endedSentence(c), measuredSentence(c))
 	kept := parts[:0]

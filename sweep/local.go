@@ -190,6 +190,7 @@ func (l *Local) finish(v *visit) load.Visit {
 	}
 	v.tick(l.now())
 	v.out.Backoff = v.backoff
+	v.out.Live = v.live()
 	if l.cfg.Health != nil {
 		v.out.Client = l.cfg.Health.end()
 	}

@@ -24,18 +24,15 @@ type Stepper interface {
 	Hold(ctx context.Context, level load.Level) (load.Visit, error)
 }
 
-// Policy chooses the next level from what was measured so far, or stops with a
-// reason. The reason of a policy that has shown all its levels is [Done].
+// Policy chooses the next level from what was measured so far, or ends the sweep.
+// It is asked once after each visit. The zero Outcome means that the sweep goes on.
 type Policy interface {
-	Next(h History) (level load.Level, stop string)
+	Next(h History) (level load.Level, end Outcome)
 }
-
-// Done is the stop reason of a policy that is complete.
-const Done = "all levels measured"
 
 // History is what a policy may look at.
 type History struct {
-	Visits []load.Visit
+	Visits []load.Visit // in the order made
 }
 
 // Event is one thing that happened in a sweep; exactly one field is set. A
@@ -80,22 +77,20 @@ func (m *Memory) Take(e Event) {
 // Outcome says how a sweep ended.
 type Outcome struct {
 	Status load.Status
-	Reason string // why it stopped; empty when complete
+	Reason string // why it ended; may be empty when complete
 }
 
-// Run visits levels until the policy stops, a visit cannot be held, or ctx ends.
+// Run visits levels until the policy ends the sweep, a visit cannot be held, or ctx
+// ends.
 func Run(ctx context.Context, st Stepper, p Policy) (Outcome, error) {
 	var h History
 	for {
 		if ctx.Err() != nil {
 			return Outcome{load.StatusInterrupted, "interrupted"}, nil
 		}
-		level, stop := p.Next(h)
-		if stop == Done {
-			return Outcome{Status: load.StatusComplete}, nil
-		}
-		if stop != "" {
-			return Outcome{load.StatusStopped, stop}, nil
+		level, end := p.Next(h)
+		if end.Status != "" {
+			return end, nil
 		}
 		v, err := st.Hold(ctx, level)
 		if err != nil {
