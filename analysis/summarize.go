@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"kneesweep/analysis/stat"
@@ -41,28 +42,33 @@ func promptTokensMean(samples []load.Sample) load.Opt[float64] {
 // that were interrupted count only when a level has no other, and then the step
 // is not valid; one that failures ended makes it invalid in any case.
 func Summarize(d Data) []load.Step {
-	order := make([]*load.Sample, len(d.Samples))
-	for i := range d.Samples {
-		order[i] = &d.Samples[i]
-	}
-	// One order whatever the order of arrival: sums of floats come out alike.
-	slices.SortFunc(order, func(a, b *load.Sample) int {
-		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.ID, b.ID))
-	})
-	byLevel := map[int][]load.Visit{}
-	for _, v := range d.Visits {
-		byLevel[v.Level.Concurrency] = append(byLevel[v.Level.Concurrency], v)
-	}
-	levels := make([]int, 0, len(byLevel))
-	for n := range byLevel {
-		levels = append(levels, n)
-	}
-	slices.Sort(levels)
-	steps := make([]load.Step, 0, len(levels))
-	for _, n := range levels {
+	order := inOrder(d.Samples)
+	byLevel := visitsByLevel(d.Visits)
+	steps := make([]load.Step, 0, len(byLevel))
+	for _, n := range slices.Sorted(maps.Keys(byLevel)) {
 		steps = append(steps, newLevelData(d.Run, n, byLevel[n], order).step())
 	}
 	return steps
+}
+
+// inOrder is one order whatever the order of arrival: sums of floats come out alike.
+func inOrder(samples []load.Sample) []*load.Sample {
+	order := make([]*load.Sample, len(samples))
+	for i := range samples {
+		order[i] = &samples[i]
+	}
+	slices.SortFunc(order, func(a, b *load.Sample) int {
+		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.ID, b.ID))
+	})
+	return order
+}
+
+func visitsByLevel(visits []load.Visit) map[int][]load.Visit {
+	byLevel := map[int][]load.Visit{}
+	for _, v := range visits {
+		byLevel[v.Level.Concurrency] = append(byLevel[v.Level.Concurrency], v)
+	}
+	return byLevel
 }
 
 // stay is a visit with the samples that overlap its measured span.
