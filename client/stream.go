@@ -130,7 +130,7 @@ func (x *exchange) take(ev sse.Event) {
 	}
 	if d.token {
 		x.events.partial = x.events.partial || d.partial
-		x.chunk(ev.At, ev.Read)
+		x.chunk(ev.At)
 	}
 	if d.token || len(d.finish) > 0 {
 		x.complaint = ""
