@@ -15,6 +15,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,7 @@ int main(int argc, char **argv) {
   tokens = atoi(argv[1]);
   interval = atoll(argv[2]) * 1000;
   burst = argv[3][0] == 'b';
+  signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_TIMERSLACK, 1);
   prepare();
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), one = 1;
@@ -202,8 +204,8 @@ int main(int argc, char **argv) {
     int64_t t = now();
     for (int k = 0; heaped > 0 && heap[0]->due <= t; k++) {
       send_token(heap[0], t);
-      if (!burst || k % 16 == 15) t = now();
-      if (k == 255 && interval == 0) break;
+      if (k % 16 == 15) t = now();
+      if (k == 1023) break; // new requests must be heard in between
     }
     struct timespec wait = {1, 0};
     if (heaped > 0) {

@@ -30,6 +30,7 @@ type Client struct {
 	transport *http.Transport
 	mask      *secret.Masker
 	now       func() time.Duration
+	release   func() // lets the kernel stop stamping
 
 	life context.Context // ends with Close
 	end  context.CancelFunc
@@ -70,6 +71,10 @@ func New(cfg Config) (*Client, error) {
 	c.header, c.host = c.headers()
 	u.User = nil
 	c.transport = c.newTransport()
+	c.release = func() {}
+	if cfg.Dial == nil {
+		c.release = sync.OnceFunc(holdStamps())
+	}
 	c.life, c.end = context.WithCancel(context.Background())
 	return c, nil
 }
@@ -86,6 +91,7 @@ func (c *Client) Close() {
 	c.end()
 	c.active.Wait()
 	c.transport.CloseIdleConnections()
+	c.release()
 }
 
 // enter counts a call of Send, or a dial, in; false after Close.

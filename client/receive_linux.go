@@ -95,8 +95,7 @@ func (r *receiver) receive(fd uintptr) bool {
 	}
 }
 
-// stamped returns the receive time that came with the last read. The kernel begins
-// to stamp a moment after it was asked to.
+// stamped returns the receive time that came with the last read.
 func (r *receiver) stamped() int64 {
 	h := &r.control.header
 	if r.message.Controllen < uint64(unsafe.Sizeof(r.control)) ||
@@ -104,4 +103,19 @@ func (r *receiver) stamped() int64 {
 		return 0
 	}
 	return r.control.stamp.Nano()
+}
+
+// holdStamps keeps the kernel stamping. It stamps while any socket wishes it, begins
+// a moment after the first wish, and would so miss the first answers. The returned
+// function ends it.
+func holdStamps() (release func()) {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return func() {}
+	}
+	if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_TIMESTAMPNS, 1); err != nil {
+		syscall.Close(fd)
+		return func() {}
+	}
+	return func() { syscall.Close(fd) }
 }

@@ -93,6 +93,7 @@ type exchange struct {
 	odd        []byte // the last thing that was not understood
 	complaint  string // words that are an error unless the answer goes on
 	decoded    delta
+	stencil    stencil
 	tokenBatch int // arrival of the last token-bearing event
 	lags       load.Lags
 	lastEvent  time.Duration

@@ -78,7 +78,7 @@ func (x *exchange) event(ev sse.Event) bool {
 		}
 	}
 	data := ev.Data
-	if !d.scan(data) {
+	if !x.stencil.scan(d, data) {
 		data = bytes.TrimSpace(data)
 		if len(data) == 0 && !failed {
 			return false
