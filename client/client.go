@@ -10,7 +10,6 @@ package client
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -31,6 +30,7 @@ type Client struct {
 	transport *http.Transport
 	mask      *secret.Masker
 	now       func() time.Duration
+	release   func() // lets the kernel stop stamping
 
 	life context.Context // ends with Close
 	end  context.CancelFunc
@@ -51,7 +51,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	secrets := append(secret.FromURL(u), cfg.APIKey)
+	secrets := append(append(secret.FromURL(u), cfg.APIKey), cfg.Secrets...)
 	if cfg.Dial == nil {
 		proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u})
 		if err != nil {
@@ -71,6 +71,10 @@ func New(cfg Config) (*Client, error) {
 	c.header, c.host = c.headers()
 	u.User = nil
 	c.transport = c.newTransport()
+	c.release = func() {}
+	if cfg.Dial == nil {
+		c.release = sync.OnceFunc(holdStamps())
+	}
 	c.life, c.end = context.WithCancel(context.Background())
 	return c, nil
 }
@@ -87,6 +91,7 @@ func (c *Client) Close() {
 	c.end()
 	c.active.Wait()
 	c.transport.CloseIdleConnections()
+	c.release()
 }
 
 // enter counts a call of Send, or a dial, in; false after Close.
@@ -157,113 +162,4 @@ func tunnelled(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Respon
 		return nil
 	}
 	return &net.OpError{Op: proxyConnect, Net: "tcp", Err: &dialError{load.CauseConnect, errors.New("it answered HTTP " + resp.Status)}}
-}
-
-// conn is a connection that knows what it cost to open.
-type conn struct {
-	net.Conn
-	opening time.Duration // dialling and TLS
-	greeted bool          // something was read
-}
-
-// errHTTP2 is what a server gives us that speaks HTTP/2 without being asked to.
-var errHTTP2 = errors.New("its first words are a frame of HTTP/2")
-
-// Read looks at the first bytes: net/http would call them unsolicited or malformed,
-// depending on whether they or the request come first.
-func (c *conn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	if !c.greeted && n > 0 {
-		c.greeted = true
-		if n > 3 && b[0] == 0 && b[1] == 0 && b[3] == 4 { // settings
-			return 0, errHTTP2
-		}
-	}
-	return n, err
-}
-
-// dialError is a connection that was not made, and the stage that failed.
-type dialError struct {
-	cause load.Cause
-	err   error
-}
-
-func (e *dialError) Error() string { return e.err.Error() }
-func (e *dialError) Unwrap() error { return e.err }
-
-// dial opens a connection for net/http, which may go on dialling after the request
-// that wanted it has ended.
-func (c *Client) dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	return c.limited(ctx, func(ctx context.Context) (net.Conn, error) { return c.open(ctx, network, addr) })
-}
-
-// dialSecure dials and shakes hands under one timeout.
-func (c *Client) dialSecure(ctx context.Context, network, addr string) (net.Conn, error) {
-	return c.limited(ctx, func(ctx context.Context) (net.Conn, error) { return c.openSecure(ctx, network, addr) })
-}
-
-// limited runs open until the connect timeout or Close.
-func (c *Client) limited(ctx context.Context, open func(context.Context) (net.Conn, error)) (net.Conn, error) {
-	if !c.enter() {
-		return nil, &dialError{load.CauseConnect, net.ErrClosed}
-	}
-	defer c.active.Done()
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.TimeoutConnect)
-	defer cancel()
-	defer context.AfterFunc(c.life, cancel)()
-	return open(ctx)
-}
-
-func (c *Client) open(ctx context.Context, network, addr string) (net.Conn, error) {
-	dial := c.cfg.Dial
-	if dial == nil {
-		dial = new(net.Dialer).DialContext
-	}
-	start := c.now()
-	nc, err := dial(ctx, network, addr)
-	if err != nil {
-		return nil, &dialError{load.CauseConnect, err}
-	}
-	return &conn{Conn: nc, opening: c.now() - start}, nil
-}
-
-func (c *Client) openSecure(ctx context.Context, network, addr string) (net.Conn, error) {
-	start := c.now()
-	plain, err := c.open(ctx, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	name, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		name = addr
-	}
-	conf := c.secureConfig()
-	conf.ServerName = name
-	secure := tls.Client(plain, conf)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		plain.Close()
-		return nil, &dialError{load.CauseTLS, err}
-	}
-	return &conn{Conn: secure, opening: c.now() - start}, nil
-}
-
-// secureConfig returns a TLS configuration of its own for one connection.
-func (c *Client) secureConfig() *tls.Config {
-	conf := &tls.Config{}
-	if c.cfg.TLS != nil {
-		conf = c.cfg.TLS.Clone()
-	}
-	conf.NextProtos = []string{"http/1.1"}
-	return conf
-}
-
-// opening returns what it cost to open a connection that net/http handed out.
-func opening(nc net.Conn) time.Duration {
-	if secure, ok := nc.(*tls.Conn); ok { // through a proxy
-		nc = secure.NetConn()
-	}
-	if own, ok := nc.(*conn); ok {
-		return own.opening
-	}
-	return 0
 }

@@ -12,10 +12,17 @@ import (
 //
 // It checks the whole frame against the JSON grammar. Keys must be plain lower
 // case, because encoding/json matches keys without regard to case.
-func (d *delta) scan(data []byte) bool {
+func (d *delta) scan(data []byte) bool { return d.scanText(data) >= 0 }
+
+// scanText is scan, and returns where the content lies in the frame: 0 if it has
+// none, −1 if the frame must be read by decode.
+func (d *delta) scanText(data []byte) int {
 	*d = delta{}
 	s := scanner{b: data, d: d}
-	return s.object(levelFrame) && s.end() && s.chosen
+	if s.object(levelFrame) && s.end() && s.chosen {
+		return s.textAt
+	}
+	return -1
 }
 
 type level int
@@ -31,6 +38,7 @@ type scanner struct {
 	i int
 	d *delta
 
+	textAt int  // where the content begins
 	chosen bool // the frame has choices: without, it may be an error of any form
 }
 
@@ -68,14 +76,19 @@ func (s *scanner) str() ([]byte, bool) {
 	}
 	v := s.b[s.i : s.i+n]
 	s.i += n + 1
+	return v, plain(v)
+}
+
+// plain reports whether what stands between two quotes stands for itself.
+func plain(v []byte) bool {
 	high := false
 	for _, c := range v {
 		if c < ' ' || c == '\\' {
-			return nil, false
+			return false
 		}
 		high = high || c >= utf8.RuneSelf
 	}
-	return v, !high || utf8.Valid(v)
+	return !high || utf8.Valid(v)
 }
 
 // text takes a string or null.
@@ -232,6 +245,7 @@ func (s *scanner) deltaValue(key []byte) (bit uint, ok bool) {
 	case "content":
 		s.d.text, ok = s.text()
 		if len(s.d.text) > 0 {
+			s.textAt = s.i - 1 - len(s.d.text)
 			s.d.token, s.d.partial, s.d.content = true, true, true
 		}
 		return 1, ok

@@ -43,9 +43,11 @@ func frames(t testing.TB) (all [][]byte) {
 // nearly all frames of real streams.
 func TestScanAgreesWithDecode(t *testing.T) {
 	sure, all := 0, frames(t)
+	var st stencil
+	var fast delta
 	for _, data := range all {
-		var fast, full delta
-		if !fast.scan(data) {
+		var full delta
+		if !st.scan(&fast, data) {
 			continue
 		}
 		sure++
@@ -93,11 +95,49 @@ func TestScanShapes(t *testing.T) {
 	}
 }
 
-// FuzzScan compares the fast with the full reading on anything.
+// A frame that is like the last one but for its content is read from it, and from
+// nothing else.
+func TestStencil(t *testing.T) {
+	const frame = `{"id":"a","model":"m","choices":[{"delta":{"content":"%"},"finish_reason":null}]}`
+	with := func(text string) []byte { return []byte(strings.Replace(frame, "%", text, 1)) }
+	var st stencil
+	var d delta
+	if !st.scan(&d, with("x")) || st.fitted {
+		t.Fatal("the first frame")
+	}
+	for _, c := range []struct {
+		data   []byte
+		fitted bool
+	}{
+		{with("y"), true}, {with("longer"), true}, {with("é"), true},
+		{with(""), false},         // no content, no token
+		{with(`\n`), false},       // to be unescaped
+		{with(`","x":"`), false},  // more than a content
+		{with("\t"), false},       // not JSON
+		{with("\xff"), false},     // not UTF-8
+		{with("x")[:20], false},   // cut
+		{with("x")[1:], false},    // cut
+		{[]byte(`[DONE]`), false}, // something else
+		{[]byte(``), false},       // nothing
+		{with("z"), true},         // as before
+		{bytes.Replace(with("z"), []byte(`"a"`), []byte(`"b"`), 1), false},
+		{bytes.Replace(with("z"), []byte(`"a"`), []byte(`"b"`), 1), true}, // it has become the one to compare with
+	} {
+		var full delta
+		sure, err := st.scan(&d, c.data), full.decode(c.data)
+		if st.fitted != c.fitted || c.fitted && !sure || sure && (err != nil || !same(&d, &full)) {
+			t.Errorf("%q: fitted %v, sure %v\n got %+v\nwant %+v, %v", c.data, st.fitted, sure, d, full, err)
+		}
+	}
+}
+
+// FuzzScan compares the fast with the full reading on anything, and that of a frame
+// that follows another one.
 func FuzzScan(f *testing.F) {
-	for i, data := range frames(f) {
+	all := frames(f)
+	for i, data := range all {
 		if i%200 < 2 {
-			f.Add(data)
+			f.Add(data, all[(i+1)%len(all)])
 		}
 	}
 	for _, s := range []string{
@@ -107,14 +147,20 @@ func FuzzScan(f *testing.F) {
 		`{"choices":[{"error":null,"usage":null,"finish_reason":"abort"}]}`, `{"detail":"x"}`, `{"code":500,"message":"x","choices":[]}`,
 		`{"choices":[{"message":{"content":"x"},"usage":{"completion_tokens":2}}]}`, `{"choices":[{"delta":{"audio":null}}],"code":500,"detail":"x"}`,
 	} {
-		f.Add([]byte(s))
+		f.Add([]byte(s), []byte(s))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var fast, full delta
-		sure := fast.scan(data)
-		err := full.decode(data)
-		if sure && (err != nil || !same(&fast, &full)) {
-			t.Fatalf("fast %+v\nfull %+v, %v", fast, full, err)
+	f.Add([]byte(`{"choices":[{"delta":{"content":"a"}}]}`), []byte(`{"choices":[{"delta":{"content":"a","content":"b"}}]}`))
+	f.Add([]byte(`{"choices":[{"delta":{"content":"a"}}]}`), []byte(`{"choices":[{"delta":{"content":"\u00e9\ud83c"}}]}`))
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		var st stencil
+		var fast delta
+		for i, data := range [][]byte{first, second, second, first} {
+			var full delta
+			sure := st.scan(&fast, data)
+			err := full.decode(data)
+			if sure && (err != nil || !same(&fast, &full)) {
+				t.Fatalf("frame %d: fast %+v\nfull %+v, %v", i, fast, full, err)
+			}
 		}
 	})
 }

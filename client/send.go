@@ -27,7 +27,7 @@ const (
 // of the sample. When ctx ends first, the sample has the cause canceled and what
 // had arrived. It is safe for concurrent use and never panics on an answer.
 func (c *Client) Send(ctx context.Context, p load.Prompt) load.Sample {
-	s := load.Sample{ID: p.ID, Sent: c.now(), Clock: "user"}
+	s := load.Sample{ID: p.ID, Sent: c.now(), Clock: load.ClockUser}
 	if !c.enter() {
 		s.End, s.Cause, s.Error = s.Sent, load.CauseClient, "client is closed"
 		return s
@@ -85,22 +85,25 @@ type exchange struct {
 	s      *load.Sample
 	parent context.Context
 	watch  watch
+	in     intake
 	conns  int // connections that net/http took for it
 
-	events    events
-	done      bool   // [DONE] was seen
-	odd       []byte // the last thing that was not understood
-	complaint string // words that are an error unless the answer goes on
-	decoded   delta
-	tokenRead int // read that brought the last token-bearing event
-	lastEvent time.Duration
+	events     events
+	done       bool   // [DONE] was seen
+	odd        []byte // the last thing that was not understood
+	complaint  string // words that are an error unless the answer goes on
+	decoded    delta
+	stencil    stencil
+	tokenBatch int // arrival of the last token-bearing event
+	lags       load.Lags
+	lastEvent  time.Duration
 }
 
 // attempt makes one attempt and says whether another one could help.
 func (c *Client) attempt(parent context.Context, p load.Prompt, body []byte, s *load.Sample, k int) bool {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	*s = load.Sample{ID: s.ID, Sent: s.Sent, Clock: s.Clock, Replayed: s.Replayed, Retries: k}
+	*s = load.Sample{ID: s.ID, Sent: s.Sent, Clock: load.ClockUser, Replayed: s.Replayed, Retries: k}
 	x := &exchange{c: c, p: p, s: s, parent: parent}
 	x.watch.now, x.watch.cancel = c.now, cancel
 	trace := &httptrace.ClientTrace{GotConn: x.gotConn}
@@ -115,8 +118,8 @@ func (c *Client) attempt(parent context.Context, p load.Prompt, body []byte, s *
 	}
 	x.watch.phase(c.cfg.TimeoutFirstToken, load.CauseTimeoutFirstToken)
 	defer x.watch.stop()
-	if k == 0 {
-		s.Sent = c.now()
+	if sent := x.in.start(c.cfg.Epoch); k == 0 {
+		s.Sent = sent
 	}
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
@@ -147,10 +150,12 @@ func (c *Client) request(ctx context.Context, body []byte) (*http.Request, error
 // means that net/http sent it again because an idle connection had gone.
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	x.conns++
+	nc, opening := own(info.Conn)
 	x.s.Reused, x.s.Dialled, x.s.Connect = info.Reused, !info.Reused, 0
 	if !info.Reused {
-		x.s.Connect = opening(info.Conn)
+		x.s.Connect = opening
 	}
+	x.in.listen(nc)
 	if x.conns == 1 {
 		return
 	}
@@ -166,7 +171,8 @@ func (x *exchange) answer(resp *http.Response) {
 	s := x.s
 	s.Status, s.Protocol = resp.StatusCode, resp.Proto
 	s.RetryAfter = retryAfter(resp.Header, time.Now())
-	r := sse.NewReader(resp.Body, x.c.now)
+	x.in.body = resp.Body
+	r := sse.NewReader(&x.in, x.in.arrived)
 	switch {
 	case s.Status < 200 || s.Status > 299:
 		x.refused(r, resp.Header)

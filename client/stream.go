@@ -78,7 +78,7 @@ func (x *exchange) event(ev sse.Event) bool {
 		}
 	}
 	data := ev.Data
-	if !d.scan(data) {
+	if !x.stencil.scan(d, data) {
 		data = bytes.TrimSpace(data)
 		if len(data) == 0 && !failed {
 			return false
@@ -130,7 +130,7 @@ func (x *exchange) take(ev sse.Event) {
 	}
 	if d.token {
 		x.events.partial = x.events.partial || d.partial
-		x.chunk(ev.At, ev.Read)
+		x.chunk(ev.At)
 	}
 	if d.token || len(d.finish) > 0 {
 		x.complaint = ""

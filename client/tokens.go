@@ -79,7 +79,7 @@ type events struct {
 }
 
 // chunk notes a token-bearing event that arrived at time at.
-func (x *exchange) chunk(at time.Duration, read int) {
+func (x *exchange) chunk(at time.Duration) {
 	e, s, d := &x.events, x.s, &x.decoded
 	c := load.Chunk{At: at}
 	if d.usage != nil && d.usage.Completion.ok {
@@ -90,10 +90,13 @@ func (x *exchange) chunk(at time.Duration, read int) {
 	}
 	e.gapless = c.Tokens > 0 && (e.gapless || len(s.Chunks) == 0)
 	e.pieces++
-	if len(s.Chunks) > 0 && read == x.tokenRead {
+	if len(s.Chunks) > 0 && x.in.batch == x.tokenBatch {
 		s.Coalesced++
 	}
-	x.tokenRead = read
+	x.tokenBatch = x.in.batch
+	if x.in.kernel {
+		x.lags.Add(x.in.lag)
+	}
 	if len(s.Chunks) == 0 {
 		x.watch.phase(x.c.cfg.TimeoutIdle, load.CauseTimeoutIdle)
 	}
@@ -149,6 +152,9 @@ func (x *exchange) count() {
 		s.HiddenTokens = max(0, min(hidden, s.OutputTokens-e.pieces))
 	}
 	x.settleChunks()
+	if s.Lag = x.lags.Lag(); len(s.Chunks) > 0 && s.Lag.Chunks() == len(s.Chunks) {
+		s.Clock = load.ClockKernel
+	}
 	if len(s.Chunks) < cap(s.Chunks)/2 { // samples are kept: give back room for an answer that was short
 		s.Chunks = append(make([]load.Chunk, 0, len(s.Chunks)), s.Chunks...)
 	}

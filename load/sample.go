@@ -12,6 +12,12 @@ const (
 	SourceEstimated    TokenSource = "estimated"     // token-bearing chunks counted
 )
 
+// Who stamped the arrivals of a sample.
+const (
+	ClockKernel = "kernel" // the kernel, when the bytes came: each chunk
+	ClockUser   = "user"   // this process, when a read returned: some chunks, or all
+)
+
 // Chunk is one token-bearing event of a stream.
 type Chunk struct {
 	At     time.Duration // arrival, offset from the run's epoch
@@ -61,7 +67,8 @@ type Sample struct {
 	Replayed  int       `json:"replayed,omitzero"`  // times net/http sent it again on another connection
 	Retries   int       `json:"retries,omitzero"`   // attempts after the first
 	Protocol  string    `json:"protocol,omitzero"`
-	Clock     string    `json:"clock,omitzero"` // "kernel" or "user": who stamped the arrivals
+	Lag       Lag       `json:"lag,omitzero"`   // how late the chunks were read that the kernel stamped
+	Clock     string    `json:"clock,omitzero"` // ClockKernel or ClockUser
 	Warnings  []Warning `json:"warnings,omitzero"`
 }
 

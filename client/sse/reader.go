@@ -55,10 +55,12 @@ type Reader struct {
 	at   time.Duration
 	read int
 
-	data    []byte
+	data    []byte // of the current event: one line within buf, or joined
+	joined  []byte
 	typ     []byte
 	stray   []byte
 	pending bool // the current event has a data line
+	inside  bool // data lies within buf
 }
 
 // NewReader returns a Reader of r. now is asked for the stamp directly after each
@@ -131,7 +133,7 @@ func (r *Reader) Next() (Event, error) {
 }
 
 func (r *Reader) reset() {
-	r.data, r.typ, r.stray, r.pending = r.data[:0], r.typ[:0], r.stray[:0], false
+	r.data, r.typ, r.stray, r.pending, r.inside = nil, r.typ[:0], r.stray[:0], false, false
 }
 
 // full reports whether the current event holds anything to hand out.
@@ -214,10 +216,12 @@ func (r *Reader) field(line []byte) error {
 			return ErrFrameTooLong
 		}
 		if r.pending {
-			r.data = append(r.data, '\n')
+			r.lift()
+			r.joined = append(append(r.joined, '\n'), value...)
+			r.data = r.joined
+			return nil
 		}
-		r.data = append(r.data, value...)
-		r.pending = true
+		r.data, r.pending, r.inside = value, true, true // most events have one line: no copy
 	case "event":
 		r.typ = append(r.typ[:0], value...)
 	case "", "id", "retry":
@@ -225,6 +229,14 @@ func (r *Reader) field(line []byte) error {
 		r.keep(line)
 	}
 	return nil
+}
+
+// lift copies data out of buf, before buf changes or a line is joined to it.
+func (r *Reader) lift() {
+	if r.inside {
+		r.joined = append(r.joined[:0], r.data...)
+		r.data, r.inside = r.joined, false
+	}
 }
 
 // keep adds a line that is no field to the stray text.
@@ -238,6 +250,7 @@ func (r *Reader) keep(line []byte) {
 // fill reads once and stamps what came. This is the one place where an arrival
 // time is taken.
 func (r *Reader) fill() {
+	r.lift()
 	r.makeRoom()
 	if r.err != nil {
 		return
