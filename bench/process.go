@@ -90,6 +90,7 @@ type outcome struct {
 	wall       float64
 	sourceBusy float64 // share of its core that the source used
 	sourceLate float64 // seconds, the mean
+	others     float64 // cores that other work took
 }
 
 // perEvent is CPU per event in µs.

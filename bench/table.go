@@ -35,12 +35,12 @@ func (p *plan) measure() (map[cell][]outcome, error) {
 				if s.stamps && name == wrk {
 					continue
 				}
-				o, err := p.once(name, s)
+				o, err := p.quietly(name, s)
 				if err != nil {
 					return nil, err
 				}
-				fmt.Fprintf(os.Stderr, "round %d: %-25s N=%-5d %-6s stamps %-5v %6.2f µs/event, %7.0f events/s, late %.3f ms\n",
-					round+1, name, s.streams, s.mode, s.stamps, o.perEvent(), float64(o.sent)/o.wall, o.sourceLate*1e3)
+				fmt.Fprintf(os.Stderr, "round %d: %-25s N=%-5d %-6s stamps %-5v %6.2f µs/event, %7.0f events/s, others %3.0f %%\n",
+					round+1, name, s.streams, s.mode, s.stamps, o.perEvent(), float64(o.sent)/o.wall, o.others*100)
 				k := cell{name, s}
 				results[k] = append(results[k], o)
 			}
@@ -67,8 +67,12 @@ func saturated(runs []outcome) bool {
 }
 
 func (p *plan) print(w io.Writer, results map[cell][]outcome) {
-	fmt.Fprintf(w, "%s, %s, %d cores, %s; %d rounds of %g s a cell, medians.\n",
-		time.Now().UTC().Format("2 January 2006"), processor(), runtime.NumCPU(), runtime.Version(), p.rounds, p.seconds)
+	most := 0.0
+	for _, runs := range results {
+		most = max(most, median(runs, func(o outcome) float64 { return o.others }))
+	}
+	fmt.Fprintf(w, "%s, %s, %d cores, %s; %d rounds of %g s a cell, medians. Other work took at most %.0f %% of a core in the median run of a cell.\n",
+		time.Now().UTC().Format("2 January 2006"), processor(), runtime.NumCPU(), runtime.Version(), p.rounds, p.seconds, 100*most)
 	for _, mode := range []string{"spread", "burst"} {
 		p.printCPU(w, results, mode)
 	}
