@@ -76,7 +76,7 @@ func runWarnings(run load.Run, steps []load.Step) []load.Warning {
 	var drifts []float64
 	valid := 0
 	for _, s := range steps {
-		if !s.Valid {
+		if !s.Valid || s.Scout {
 			continue
 		}
 		valid++

@@ -17,19 +17,15 @@ func (d *levelData) concurrency(st *load.Step) {
 		if len(s.Windows) == 0 {
 			continue
 		}
-		var inFlight, decoding []load.Span
+		var inFlight, streaming []load.Span
 		for _, m := range s.samples {
 			inFlight = append(inFlight, load.Span{From: m.Sent, To: m.End})
-			if n := len(m.Chunks); n > 1 {
-				last := m.Chunks[n-1].At
-				if m.Cause == load.CauseCanceled { // its last token was still to come
-					last = m.End
-				}
-				decoding = append(decoding, load.Span{From: m.Chunks[0].At, To: last})
+			if span, ok := decoding(m); ok {
+				streaming = append(streaming, span)
 			}
 		}
 		flight.add(inFlight, s.Windows)
-		decode.add(decoding, s.Windows)
+		decode.add(streaming, s.Windows)
 	}
 	if flight.total > 0 {
 		st.InFlight = load.CountStat{Mean: flight.mean(), Peak: flight.peak(), OK: true}
@@ -37,6 +33,20 @@ func (d *levelData) concurrency(st *load.Step) {
 	if decode.total > 0 && decode.peak() > 0 {
 		st.DecodeConcurrency = decode.concurrency()
 	}
+}
+
+// decoding is the span between first and last token; false for an answer of one
+// chunk.
+func decoding(s *load.Sample) (load.Span, bool) {
+	n := len(s.Chunks)
+	if n < 2 {
+		return load.Span{}, false
+	}
+	last := s.Chunks[n-1].At
+	if s.Cause == load.CauseCanceled { // its last token was still to come
+		last = s.End
+	}
+	return load.Span{From: s.Chunks[0].At, To: last}, true
 }
 
 // occupancy is the time spent at each count of overlapping spans.

@@ -4,6 +4,9 @@
 package analysis
 
 import (
+	"fmt"
+	"slices"
+
 	"kneesweep/analysis/knee"
 	"kneesweep/load"
 )
@@ -18,6 +21,32 @@ type Curve struct {
 	Cause       *Cause                  // nil without a knee
 	Recommended Recommended
 	Warnings    []load.Warning
+}
+
+// Unusable says why the data make no curve: no level is valid, or the
+// endpoint's failures ended the sweep with fewer than four valid levels. It is
+// empty when they do, whatever the verdict.
+func Unusable(d Data, c Curve) string {
+	valid := 0
+	for i := range c.Steps {
+		if c.Steps[i].Valid {
+			valid++
+		}
+	}
+	switch {
+	case valid == 0 && c.Run.StopReason != "":
+		return fmt.Sprintf("no level could be measured, since %s; the causes are in the table", c.Run.StopReason)
+	case valid == 0:
+		return "no level could be measured; the causes are in the table"
+	case valid < 4 && c.Run.Status == load.StatusStopped && slices.ContainsFunc(d.Visits, refused):
+		return fmt.Sprintf("stopped with %d valid levels: %s", valid, c.Run.StopReason)
+	}
+	return ""
+}
+
+// refused reports whether the endpoint's failures ended a visit.
+func refused(v load.Visit) bool {
+	return v.Ended == load.EndedFailing || v.Ended == load.EndedThrottled
 }
 
 // Cause names what saturated, with the evidence in words and figures.

@@ -9,45 +9,57 @@ import (
 	"kneesweep/load"
 )
 
-// latencies fills in the distributions of a step, in seconds. A latency belongs
-// to the span in which its closing event falls, so none is cut off by being
-// long: TTFT by the first token, a gap by its second token, TPOT by the last
-// token, E2E by the end. Failed requests have no latency; what was still
-// running counts with the events that it had.
+// latencyValues are the single latencies of a step, in seconds, and the decode
+// rates, in tokens/s.
+type latencyValues struct {
+	ttft, ttfc, connect, tpot, decode, e2e, icl []float64
+	itl                                         weighted
+}
+
+// latencies fills in the distributions of a step.
 func (d *levelData) latencies(st *load.Step) {
-	var ttft, ttfc, connect, tpot, decode, e2e, icl []float64
-	var itl weighted
+	v := d.values()
+	st.TTFT, st.TTFC, st.Connect = dist(v.ttft), dist(v.ttfc), dist(v.connect)
+	st.TPOT, st.Decode, st.E2E = dist(v.tpot), dist(v.decode), dist(v.e2e)
+	st.ICL, st.ITL = dist(v.icl), v.itl.dist()
+}
+
+// values collects the latencies of a step. A latency belongs to the span in
+// which its closing event falls, so none is cut off by being long: TTFT by the
+// first token, a gap by its second token, TPOT by the last token, E2E by the
+// end. Failed requests have no latency; what was still running counts with the
+// events that it had.
+func (d *levelData) values() latencyValues {
+	var v latencyValues
 	d.each(func(s *load.Sample, span load.Span) {
 		running := s.Cause == load.CauseCanceled
 		if s.Failed() && !running {
 			return
 		}
 		if within(s.FirstToken(), span) {
-			ttft = append(ttft, s.TTFT().V.Seconds())
+			v.ttft = append(v.ttft, s.TTFT().V.Seconds())
 			if s.Dialled {
-				connect = append(connect, s.Connect.Seconds())
+				v.connect = append(v.connect, s.Connect.Seconds())
 			}
 		}
 		if s.ContentAt > 0 && span.Holds(s.Chunks[s.ContentAt-1].At) {
-			ttfc = append(ttfc, s.TTFC().V.Seconds())
+			v.ttfc = append(v.ttfc, s.TTFC().V.Seconds())
 		}
-		icl = d.gaps(s, span, icl, &itl)
+		v.icl = d.gaps(s, span, v.icl, &v.itl)
 		if running {
 			return
 		}
 		if p := s.TPOT(); p.OK && within(s.LastToken(), span) {
-			tpot = append(tpot, p.V)
+			v.tpot = append(v.tpot, p.V)
 			if p.V > 0 {
-				decode = append(decode, 1/p.V)
+				v.decode = append(v.decode, 1/p.V)
 			}
 		}
 		if span.Holds(s.End) {
-			e2e = append(e2e, s.E2E().Seconds())
+			v.e2e = append(v.e2e, s.E2E().Seconds())
 		}
 	})
-	st.TTFT, st.TTFC, st.Connect = dist(ttft), dist(ttfc), dist(connect)
-	st.TPOT, st.Decode, st.E2E = dist(tpot), dist(decode), dist(e2e)
-	st.ICL, st.ITL = dist(icl), itl.dist()
+	return v
 }
 
 // gaps collects the gaps between chunks that close inside span: raw, and as the
@@ -97,9 +109,7 @@ func (x *weighted) add(v, w float64) {
 	x.w = append(x.w, w)
 }
 
-// dist summarises by weight, and counts tokens: the p-quantile is the smallest
-// value up to which a share p of the weight lies. With equal weights it is that
-// of the values.
+// dist summarises by weight, and counts tokens.
 func (x *weighted) dist() load.Dist {
 	total, sum := 0.0, 0.0
 	for i := range x.v {
@@ -111,23 +121,42 @@ func (x *weighted) dist() load.Dist {
 		d.Count = int(math.Round(total))
 		return d
 	}
+	q := x.quantiles(0.50, 0.90, 0.95, 0.99)
+	return load.Dist{P50: q[0], P90: q[1], P95: q[2], P99: q[3], Mean: sum / total, Count: int(math.Round(total))}
+}
+
+// quantiles are those for the shares p: the p-quantile is the smallest value up
+// to which a share p of the weight lies. With equal weights it is that of the
+// values.
+func (x *weighted) quantiles(p ...float64) []float64 {
+	if !x.uneven {
+		return quantiles(slices.Sorted(slices.Values(x.v)), p)
+	}
 	order := make([]int, len(x.v))
+	total := 0.0
 	for i := range order {
 		order[i] = i
+		total += x.w[i]
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(x.v[a], x.v[b]) })
-	d := load.Dist{Mean: sum / total, Count: int(math.Round(total))}
-	for _, q := range []struct {
-		p   float64
-		out *float64
-	}{{0.50, &d.P50}, {0.90, &d.P90}, {0.95, &d.P95}, {0.99, &d.P99}} {
+	out := make([]float64, len(p))
+	for k := range p {
 		below := 0.0
 		for _, i := range order {
-			*q.out = x.v[i]
-			if below += x.w[i]; below >= q.p*total {
+			out[k] = x.v[i]
+			if below += x.w[i]; below >= p[k]*total {
 				break
 			}
 		}
 	}
-	return d
+	return out
+}
+
+// quantiles are those of sorted values for the shares p.
+func quantiles(sorted []float64, p []float64) []float64 {
+	out := make([]float64, len(p))
+	for i := range p {
+		out[i] = stat.Quantile(sorted, p[i])
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"kneesweep/analysis/stat"
@@ -41,28 +42,33 @@ func promptTokensMean(samples []load.Sample) load.Opt[float64] {
 // that were interrupted count only when a level has no other, and then the step
 // is not valid; one that failures ended makes it invalid in any case.
 func Summarize(d Data) []load.Step {
-	order := make([]*load.Sample, len(d.Samples))
-	for i := range d.Samples {
-		order[i] = &d.Samples[i]
-	}
-	// One order whatever the order of arrival: sums of floats come out alike.
-	slices.SortFunc(order, func(a, b *load.Sample) int {
-		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.ID, b.ID))
-	})
-	byLevel := map[int][]load.Visit{}
-	for _, v := range d.Visits {
-		byLevel[v.Level.Concurrency] = append(byLevel[v.Level.Concurrency], v)
-	}
-	levels := make([]int, 0, len(byLevel))
-	for n := range byLevel {
-		levels = append(levels, n)
-	}
-	slices.Sort(levels)
-	steps := make([]load.Step, 0, len(levels))
-	for _, n := range levels {
+	order := inOrder(d.Samples)
+	byLevel := visitsByLevel(d.Visits)
+	steps := make([]load.Step, 0, len(byLevel))
+	for _, n := range slices.Sorted(maps.Keys(byLevel)) {
 		steps = append(steps, newLevelData(d.Run, n, byLevel[n], order).step())
 	}
 	return steps
+}
+
+// inOrder is one order whatever the order of arrival: sums of floats come out alike.
+func inOrder(samples []load.Sample) []*load.Sample {
+	order := make([]*load.Sample, len(samples))
+	for i := range samples {
+		order[i] = &samples[i]
+	}
+	slices.SortFunc(order, func(a, b *load.Sample) int {
+		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.ID, b.ID))
+	})
+	return order
+}
+
+func visitsByLevel(visits []load.Visit) map[int][]load.Visit {
+	byLevel := map[int][]load.Visit{}
+	for _, v := range visits {
+		byLevel[v.Level.Concurrency] = append(byLevel[v.Level.Concurrency], v)
+	}
+	return byLevel
 }
 
 // stay is a visit with the samples that overlap its measured span.
@@ -78,10 +84,13 @@ type stay struct {
 
 // levelData is the input of one step.
 type levelData struct {
-	run    load.Run
-	n      int
-	stays  []stay
-	cut    string // why no complete visit could be used; empty = all well
+	run   load.Run
+	n     int
+	stays []stay
+	cut   string // why no complete visit could be used; empty = all well
+
+	superseded []load.Visit // the level was measured again instead of them
+
 	tokens tokenModel
 
 	finished int // inside the windows
@@ -90,6 +99,7 @@ type levelData struct {
 func newLevelData(run load.Run, n int, visits []load.Visit, order []*load.Sample) *levelData {
 	slices.SortFunc(visits, func(a, b load.Visit) int { return cmp.Compare(a.Index, b.Index) })
 	d := &levelData{run: run, n: n}
+	visits, d.superseded = latest(visits)
 	for _, v := range visits {
 		unfinished := v.Ended == load.EndedInterrupted || v.Ended == load.EndedRunning
 		if unfinished {
@@ -107,6 +117,17 @@ func newLevelData(run load.Run, n int, visits []load.Visit, order []*load.Sample
 	}
 	d.tokens = newTokenModel(d, order)
 	return d
+}
+
+// latest returns the visits that count: where a level was measured again, because
+// it contradicted its neighbours, that takes the place of what came before.
+func latest(visits []load.Visit) (count, superseded []load.Visit) {
+	for i := len(visits) - 1; i >= 0; i-- {
+		if v := &visits[i]; v.Level.Again && v.Ended == "" {
+			return visits[i:], visits[:i]
+		}
+	}
+	return visits, nil
 }
 
 func (d *levelData) add(v load.Visit, order []*load.Sample) {
@@ -152,7 +173,7 @@ func (d *levelData) each(f func(s *load.Sample, span load.Span)) {
 
 // step computes the figures of the level.
 func (d *levelData) step() load.Step {
-	st := load.Step{Concurrency: d.n, Valid: true, Steady: true}
+	st := load.Step{Concurrency: d.n, Valid: true, Steady: true, Scout: d.scouted()}
 	d.throughput(&st)
 	d.latencies(&st)
 	d.concurrency(&st)
@@ -162,6 +183,11 @@ func (d *levelData) step() load.Step {
 	d.objectives(&st)
 	d.warn(&st)
 	return st
+}
+
+// scouted reports whether the level had nothing but glances.
+func (d *levelData) scouted() bool {
+	return !slices.ContainsFunc(d.stays, func(s stay) bool { return !s.Level.Scout })
 }
 
 // throughput fills in the windows, their median and interval, and the drift

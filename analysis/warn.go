@@ -58,11 +58,12 @@ func (d *levelData) warn(st *load.Step) {
 	if st.Client.V.Bound {
 		add(load.WarnClientBound, "the client used %.0f %% of its cores: it may be what saturates", 100*st.Client.V.CPU)
 	}
-	if st.Waves < fewestWaves {
-		add(load.WarnOneWave, "%.1f answers per stream: at least %d are needed, so measure longer", st.Waves, fewestWaves)
+	if n := len(d.superseded); n > 0 {
+		add(load.WarnRemeasured, "measured again, since its earlier windows (median %.4g tokens/s) contradicted the levels beside it; those no longer count",
+			stat.Median(liveRates(d.superseded)))
 	}
-	if n := st.E2E.Count; n < fewestForP90 {
-		add(load.WarnFewSamples, "%d answers: too few to bound a p90 (%d needed)", n, fewestForP90)
+	if !st.Scout { // its mark says already that it is a glance
+		d.warnFew(st)
 	}
 	if float64(st.Replayed) > replayedWarn*float64(st.Started) {
 		add(load.WarnReplayed, "%d of %d requests were sent again on a new connection", st.Replayed, st.Started)
@@ -75,6 +76,24 @@ func (d *levelData) warn(st *load.Step) {
 	if starved > 0 {
 		add(load.WarnStarved, "%d streams had not finished one request when measuring began", starved)
 	}
+}
+
+// warnFew says that the figures of a level rest on few answers.
+func (d *levelData) warnFew(st *load.Step) {
+	if st.Waves < fewestWaves {
+		st.Warnings = append(st.Warnings, load.Warnf(load.WarnOneWave,
+			"%.1f answers per stream: at least %d are needed, so measure longer", st.Waves, fewestWaves))
+	}
+	if n := st.E2E.Count; n < fewestForP90 {
+		st.Warnings = append(st.Warnings, load.Warnf(load.WarnFewSamples, "%d answers: too few to bound a p90 (%d needed)", n, fewestForP90))
+	}
+}
+
+func liveRates(visits []load.Visit) (rates []float64) {
+	for _, v := range visits {
+		rates = append(rates, v.Live.Rates...)
+	}
+	return rates
 }
 
 // answersSay passes on what single answers warn of and the figures of the step

@@ -51,7 +51,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	secrets := append(secret.FromURL(u), cfg.APIKey)
+	secrets := append(append(secret.FromURL(u), cfg.APIKey), cfg.Secrets...)
 	if cfg.Dial == nil {
 		proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u})
 		if err != nil {

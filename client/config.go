@@ -32,6 +32,9 @@ type Config struct {
 	APIKey string // sent as bearer token; empty sends none
 	// Headers are added to every request and win over those set by the client.
 	Headers http.Header
+	// Secrets are values to mask in what the server says, beside those that are known
+	// for secrets: the key, the credentials in URL, headers with a sensitive name.
+	Secrets []string
 
 	NoStream       bool     // ask for one whole answer
 	OmitFields     []string // fields of the request body to leave out

@@ -122,6 +122,10 @@ func TestEverythingFails(t *testing.T) {
 		if code != 1 || out != "" || !strings.Contains(text, "(http_500): simulated") {
 			t.Errorf("exit %d, stdout %q\n%s", code, out, text)
 		}
+		_, page := readOutput(t, dir, "report.md")
+		if !bytes.Contains(page, []byte(`| preflight | http\_500 | 1 |`)) {
+			t.Errorf("no failure by cause in report.md:\n%s", page)
+		}
 	})
 	for name, streams := range map[string]int64{"once the preflight is over": 1, "after two levels": 4} {
 		t.Run(name, func(t *testing.T) {

@@ -72,8 +72,9 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 		"request": structure(of(number, "input_tokens_asked", "input_tokens_got_mean", "output_tokens_asked").
 			and(of(boolean, "stream")).and(of(text, "dialect", "cache", "source"))),
 		"settings": structure(of(millis, "window_ms", "think_ms").and(of(number, "measurements", "passes", "requests", "warmup")).
-			and(of(fraction, "max_error_rate")).and(of(text, "slo"))),
-		"truth": structure(of(number, "knee", "admission_limit")),
+			and(of(fraction, "max_error_rate", "precision")).and(of(text, "slo"))),
+		"truth":     structure(of(number, "knee", "admission_limit")),
+		"preflight": structure(of(text, "cause", "error")),
 	})),
 	"steps": step,
 	"knee": structure(of(text, "method").and(of(list, "outliers", "warnings")).and(of(boolean, "soft")).
@@ -107,7 +108,7 @@ func (f field) has(name string) bool {
 }
 
 var step = structure(of(list, "measurements", "warnings").and(of(counts, "models", "fingerprints")).
-	and(of(boolean, "valid", "steady")).and(of(text, "invalid_reason")).
+	and(of(boolean, "valid", "steady", "scout")).and(of(text, "invalid_reason")).
 	and(of(millis, "window_ms", "backoff_ms")).
 	and(of(fraction, "drift", "error_rate", "scaled_share", "hidden_share", "cached_share")).
 	and(of(number, "concurrency", "visible_tokens_per_second", "requests_per_second", "goodput_requests_per_second", "littles_law", "waves",

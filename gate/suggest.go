@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"kneesweep/internal/spell"
 )
 
 // names lists fields in alphabetical order.
@@ -53,7 +55,7 @@ func similar(f fields, prefix, name string, deep bool) []string {
 	var walk func(f fields, prefix string)
 	walk = func(f fields, prefix string) {
 		for member, m := range f {
-			if d := distance(strings.ToLower(name), member); d <= len(name)/3 || strings.HasPrefix(member, name) {
+			if d := spell.Distance(strings.ToLower(name), member); d <= len(name)/3 || strings.HasPrefix(member, name) {
 				found = append(found, candidate{prefix + member, d})
 			}
 			if deep && !(prefix == "" && member == "steps") {
@@ -73,25 +75,4 @@ func similar(f fields, prefix, name string, deep bool) []string {
 		paths = append(paths, c.path)
 	}
 	return paths
-}
-
-// distance is the number of bytes to insert, delete or replace to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -26,7 +26,14 @@ type Run struct {
 	StopReason  string
 	Request     RequestShape
 	Settings    Settings
-	Truth       *Truth // the embedded simulator's own answer
+	Truth       *Truth   // the embedded simulator's own answer
+	Preflight   *Refusal // of the request before the first level; nil = it was answered, and the sweep began
+}
+
+// Refusal is a request that failed before anything was measured.
+type Refusal struct {
+	Cause Cause
+	Error string // masked; may be empty
 }
 
 // RequestShape is what was asked of the endpoint.
@@ -45,7 +52,8 @@ type Settings struct {
 	Window       time.Duration // 0 = chosen per level: the larger of 1 s and half the median E2E
 	Measurements int           // windows per level
 	Passes       int
-	Requests     int // per level, instead of windows of a length; 0 = not asked for
+	Requests     int     // per level, instead of windows of a length; 0 = not asked for
+	Precision    float64 // wanted half-width of the knee's interval, as a fraction of it; 0 = the levels were given
 	Think        time.Duration
 	Warmup       int
 	MaxErrorRate float64
@@ -62,8 +70,10 @@ type Truth struct {
 type Level struct {
 	Concurrency int
 	Windows     int
-	Pass        int // 0 = the first way up
-	Requests    int // measure until so many have been sent and ended; 0 = windows of a length
+	Pass        int  // 0 = the first way up
+	Requests    int  // measure until so many have been sent and ended; 0 = windows of a length
+	Scout       bool // a glance on the way to the knee, with few windows
+	Again       bool // takes the place of earlier visits, which contradicted the levels beside it
 }
 
 // Span is a half-open stretch of time [From, To).
@@ -86,6 +96,16 @@ type Visit struct {
 	Backoff  time.Duration // summed over workers: time spent waiting after failures
 	Ended    string        // empty = all windows measured; else why not: one of the Ended constants
 	Client   ClientHealth
+	Live     Live
+}
+
+// Live is what the controller saw of a visit by its end. Policies steer by it;
+// the result never comes from it, since requests were still in flight.
+type Live struct {
+	Rates []float64     // tokens/s of each window, by the chunks that had arrived
+	TTFT  time.Duration // medians over the requests that ended during the visit; 0 = none
+	TPOT  time.Duration
+	E2E   time.Duration
 }
 
 // The ways a visit ends early ([Visit.Ended]).

@@ -21,6 +21,7 @@ type Step struct {
 	Valid         bool
 	InvalidReason string
 	Steady        bool
+	Scout         bool         // scouting level of the adaptive policy: few windows
 	Imported      bool         // from a table: only throughput and medians of latencies are known
 	Drift         Opt[float64] // (last pass - first pass) / their mean, of the window medians
 

@@ -30,6 +30,7 @@ const (
 	WarnReplayed        = "replayed"
 	WarnStarved         = "starved"
 	WarnLowConfidence   = "low_confidence"
+	WarnRemeasured      = "remeasured"
 )
 
 // Warnf makes a Warning from a code and a formatted text.

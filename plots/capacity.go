@@ -3,6 +3,7 @@ package plots
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -13,16 +14,29 @@ import (
 // Capacity is the capacity curve of c: throughput with its knee over the number
 // of parallel streams, and below it, on the same axis, time to first token and
 // the speed of one stream. Panels without any value are left out. The error
-// says that the levels of c are not ascending numbers of streams.
-func Capacity(c analysis.Curve) (*Figure, error) {
-	if err := checkLevels(c); err != nil {
-		return nil, err
+// says that the levels of c are not ascending numbers of streams. [Overlay]
+// chooses the axis and takes several curves.
+func Capacity(c analysis.Curve) (*Figure, error) { return Overlay([]analysis.Curve{c}, AxisAuto) }
+
+// checkCurves is an error if there is no curve, or names the one whose levels
+// are not ascending numbers of streams.
+func checkCurves(curves []analysis.Curve, x Axis) error {
+	if err := x.check(); err != nil {
+		return err
 	}
-	return &Figure{paint: func(canvas *draw.Canvas) {
-		g := capacityPage(c)
-		g.arrange(canvas)
-		g.draw()
-	}}, nil
+	if len(curves) == 0 {
+		return errors.New("plot: no curve to draw")
+	}
+	for i, c := range curves {
+		err := checkLevels(c)
+		switch {
+		case err != nil && len(curves) > 1:
+			return fmt.Errorf("curve %d: %w", i+1, err)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
 }
 
 func checkLevels(c analysis.Curve) error {
@@ -37,15 +51,31 @@ func checkLevels(c analysis.Curve) error {
 	return nil
 }
 
-func capacityPage(c analysis.Curve) *page {
-	g := &page{title: Headline(c), subtitle: subtitles(c.Run), legend: capacityLegend(c)}
-	for _, s := range c.Steps {
-		g.levels = append(g.levels, s.Concurrency)
-	}
-	g.above, g.below = lanes(c)
+func capacityPage(c analysis.Curve, x Axis) *page {
+	g := &page{title: Headline(c), subtitle: subtitles(c.Run), legend: capacityLegend(c), axis: streamAxis(levelsOf(c), x)}
 	g.add(throughputPanel(c))
 	g.add(ttftPanel(c))
 	g.add(speedPanel(c))
+	g.markKnee(c)
+	return g
+}
+
+// levelsOf are the levels of some curves, ascending.
+func levelsOf(curves ...analysis.Curve) []int {
+	var levels []int
+	for _, c := range curves {
+		for _, s := range c.Steps {
+			levels = append(levels, s.Concurrency)
+		}
+	}
+	slices.Sort(levels)
+	return slices.Compact(levels)
+}
+
+// markKnee marks the knee and what else was found on the axis of streams: across
+// all panels, with labels above and below the first.
+func (g *page) markKnee(c analysis.Curve) {
+	g.above, g.below = lanes(c)
 	for _, p := range g.panels {
 		p.under = func(p *panel) {
 			if k := located(c); k.OK {
@@ -55,7 +85,6 @@ func capacityPage(c analysis.Curve) *page {
 		p.over = append([]func(*panel){func(p *panel) { drawLimits(p, c) }}, p.over...)
 	}
 	g.panels[0].over = append(g.panels[0].over, func(p *panel) { drawAxisMarks(p, c) })
-	return g
 }
 
 // drawLimits draws the knee and the admission limit across a panel.
@@ -77,7 +106,6 @@ func drawAxisMarks(p *panel, c analysis.Curve) {
 		p.canvas.DrawGlyphNoClip(glyph(diamond{}, 3.4, ink), vg.Point{X: p.x.at(t.V), Y: p.y.from - 1})
 	}
 	if len(c.Steps) == 0 {
-		at := vg.Point{X: (p.x.from + p.x.to) / 2, Y: (p.y.from + p.y.to) / 2}
-		p.canvas.FillText(words(headingSize, muted, false, draw.XCenter, draw.YCenter), at, "nothing was measured")
+		p.say("nothing was measured")
 	}
 }

@@ -37,6 +37,7 @@ func idealStep(n int, k, per float64) load.Step {
 	s.TPOT = load.Dist{P50: tpot, P90: tpot, P95: tpot, P99: tpot, Mean: tpot, Count: 100}
 	s.ITL = s.TPOT
 	s.Decode = load.Dist{P50: per, P90: per, P95: per, P99: per, Mean: per, Count: 100}
+	s.E2E = load.Dist{P50: wait + 40*tpot, P90: 1.2*wait + 40*tpot, P95: 1.3*wait + 40*tpot, P99: 1.5*wait + 41*tpot, Mean: wait + 40*tpot, Count: 100}
 	s.InFlight = load.CountStat{Mean: float64(n), Peak: n, OK: true}
 	return s
 }
@@ -127,6 +128,16 @@ func curves() map[string]analysis.Curve {
 	all["huge"] = found(ideal(doubling(4096), 1500, 260), 1500, 260)
 	all["tiny"] = found(ideal(doubling(8), 3, 1e-3), 3, 1e-3)
 	all["millions"] = found(ideal(doubling(64), 16, 1e6), 16, 1e6)
+	scouts := found(ideal([]int{1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64}, 24, 245), 24, 245)
+	for i := range scouts.Steps {
+		if s := &scouts.Steps[i]; s.Concurrency < 12 || s.Concurrency > 48 {
+			s.Scout, s.Measurements = true, s.Measurements[:2]
+		}
+	}
+	all["scouts"] = scouts
+	all["tiny_values"] = found(ideal(doubling(64), 12, 1e-6), 12, 1e-6)
+	all["huge_values"] = found(ideal(doubling(64), 12, 1e9), 12, 1e9)
+	all["huge_levels"] = found(ideal([]int{1, 1000, 1e6, 1e9, 2e9}, 1e6, 1e-3), 1e6, 1e-3)
 	hard(all)
 	return all
 }

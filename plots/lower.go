@@ -22,8 +22,11 @@ type series struct {
 	label  color.Color
 }
 
+// picker takes one value of a distribution out of a step.
+type picker func(load.Step) (load.Dist, float64)
+
 // newSeries takes one value from each step, scaled.
-func newSeries(c analysis.Curve, pick func(load.Step) (load.Dist, float64), factor float64) series {
+func newSeries(c analysis.Curve, pick picker, factor float64) series {
 	s := series{steps: c.Steps}
 	for _, step := range c.Steps {
 		d, v := pick(step)
@@ -54,12 +57,12 @@ func decodeP50(s load.Step) (load.Dist, float64) { return s.Decode, s.Decode.P50
 // seconds instead of milliseconds.
 const secondsFrom = 10
 
-// latencyUnit is the unit for the times to first token of some curves, and its
-// factor from seconds.
-func latencyUnit(curves ...analysis.Curve) (string, float64) {
+// latencyUnit is the unit for a latency of some curves, and its factor from
+// seconds.
+func latencyUnit(pick picker, curves ...analysis.Curve) (string, float64) {
 	for _, c := range curves {
 		for _, s := range c.Steps {
-			if s.TTFT.Count > 0 && s.TTFT.P95 >= secondsFrom {
+			if d, v := pick(s); d.Count > 0 && v >= secondsFrom {
 				return "s", 1
 			}
 		}
@@ -93,15 +96,30 @@ func seriesPanel(heading string, scaled func([]float64) scale, all ...series) *p
 	return p
 }
 
+// asP50, asP95 and asP99 give a series the look and the name of a percentile.
+func asP50(s series) series {
+	s.name, s.label = "p50", blue
+	s.line, s.glyph = line(1.5, blue), glyph(draw.CircleGlyph{}, 3.2, blue)
+	return s
+}
+
+func asP95(s series) series {
+	s.name, s.label = "p95", darkOrange
+	s.line, s.glyph = line(1.5, orange, 5, 3), glyph(draw.BoxGlyph{}, 3, orange)
+	return s
+}
+
+func asP99(s series) series {
+	s.name, s.label = "p99", muted
+	s.line, s.glyph = line(1.2, grey, 1.5, 2.5), glyph(draw.PyramidGlyph{}, 3.4, muted)
+	return s
+}
+
 // ttftPanel shows the time to first token; nil when no step has one.
 func ttftPanel(c analysis.Curve) *panel {
-	unit, factor := latencyUnit(c)
-	p95 := newSeries(c, ttftP95, factor)
-	p95.name, p95.label = "p95", darkOrange
-	p95.line, p95.glyph = line(1.5, orange, 5, 3), glyph(draw.BoxGlyph{}, 3, orange)
-	p50 := newSeries(c, ttftP50, factor)
-	p50.name, p50.label = "p50", blue
-	p50.line, p50.glyph = line(1.5, blue), glyph(draw.CircleGlyph{}, 3.2, blue)
+	unit, factor := latencyUnit(ttftP95, c)
+	p95 := asP95(newSeries(c, ttftP95, factor))
+	p50 := asP50(newSeries(c, ttftP50, factor))
 	return seriesPanel("Time to first token, "+unit, latencyScale, p95, p50)
 }
 
@@ -127,7 +145,7 @@ func drawSeries(p *panel, s series) {
 	}
 	p.polyline(xs, ys, s.line)
 	for i, step := range s.steps {
-		g := s.glyph
+		g := hollowIf(step.Scout, s.glyph)
 		if !step.Valid {
 			g = glyph(cross{}, 3.6, grey)
 		}

@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"image/color"
 	"math"
 	"slices"
 
@@ -56,11 +57,10 @@ func located(c analysis.Curve) load.Opt[load.Estimate] {
 // capacityLegend explains the marks that c needs.
 func capacityLegend(c analysis.Curve) legend {
 	var l legend
-	var valid, windows, invalid, outlier bool
+	var valid, windows, outlier bool
 	for _, s := range c.Steps {
 		valid = valid || s.Valid && s.Throughput.OK
 		windows = windows || s.Valid && len(s.Measurements) > 1
-		invalid = invalid || !s.Valid
 		outlier = outlier || s.Valid && slices.Contains(c.Knee.Outliers, s.Concurrency)
 	}
 	if windows {
@@ -81,21 +81,64 @@ func capacityLegend(c analysis.Curve) legend {
 	if fitted(c) {
 		l.add("fitted line", lineWidth, lineSwatch(line(1.8, ink)))
 	}
+	l.addKnee(c)
+	if scouted(c) {
+		l.addScout(blue)
+	}
+	if outlier {
+		l.addOutlier()
+	}
+	if invalid(c) {
+		l.addInvalid("not valid, not fitted")
+	}
+	return l
+}
+
+// addKnee explains the line and the band of the knee, if there is an interval.
+func (l *legend) addKnee(c analysis.Curve) {
 	if k := located(c); k.OK && Interval(k.V) != "" {
 		l.add("knee, 95 % interval", lineWidth, func(c *draw.Canvas, at vg.Point) {
-			c.FillPolygon(paleRed, []vg.Point{
-				{X: at.X - 8, Y: at.Y - 6}, {X: at.X + 8, Y: at.Y - 6}, {X: at.X + 8, Y: at.Y + 6}, {X: at.X - 8, Y: at.Y + 6},
-			})
+			c.FillPolygon(paleRed, box(at, 8, 6))
 			c.StrokeLine2(kneeLine, at.X, at.Y-6, at.X, at.Y+6)
 		})
 	}
-	if outlier {
-		l.add("outlier, not fitted", markWidth, markSwatch(glyph(draw.SquareGlyph{}, 4, ink)))
-	}
-	if invalid {
-		l.add("not valid, not fitted", markWidth, markSwatch(glyph(cross{}, 4.2, grey)))
-	}
-	return l
+}
+
+func (l *legend) addOutlier() {
+	l.add("outlier, not fitted", markWidth, markSwatch(glyph(draw.SquareGlyph{}, 4, ink)))
+}
+
+func (l *legend) addInvalid(text string) {
+	l.add(text, markWidth, markSwatch(glyph(cross{}, 4.2, grey)))
+}
+
+// addSeries explains a line with its marker.
+func (l *legend) addSeries(text string, s series) {
+	l.add(text, lineWidth, func(c *draw.Canvas, at vg.Point) {
+		lineSwatch(s.line)(c, at)
+		c.DrawGlyphNoClip(s.glyph, at)
+	})
+}
+
+// addScout explains hollow markers.
+func (l *legend) addScout(c color.Color) {
+	l.add("scouting level (few windows)", markWidth, markSwatch(hollowIf(true, glyph(draw.CircleGlyph{}, 3.8, c))))
+}
+
+// box is the corners of a rectangle around a point.
+func box(at vg.Point, halfWidth, halfHeight vg.Length) []vg.Point {
+	x, y := halfWidth, halfHeight
+	return []vg.Point{{X: at.X - x, Y: at.Y - y}, {X: at.X + x, Y: at.Y - y}, {X: at.X + x, Y: at.Y + y}, {X: at.X - x, Y: at.Y + y}}
+}
+
+// invalid reports whether c has a level that is not valid.
+func invalid(c analysis.Curve) bool {
+	return slices.ContainsFunc(c.Steps, func(s load.Step) bool { return !s.Valid })
+}
+
+// scouted reports whether c has a scouting level.
+func scouted(c analysis.Curve) bool {
+	return slices.ContainsFunc(c.Steps, func(s load.Step) bool { return s.Scout && s.Valid })
 }
 
 // truth is the knee that the simulator was built with, if c came from one.

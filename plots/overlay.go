@@ -1,13 +1,11 @@
 package plots
 
 import (
-	"errors"
 	"fmt"
 	"image/color"
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"kneesweep/analysis"
@@ -16,26 +14,19 @@ import (
 
 // Overlay draws several curves into one chart, each in its own colour, marker
 // and dash: throughput with its knee, median time to first token, and the speed
-// of one stream. A single curve is drawn by [Capacity]. The error says that
-// there is no curve, or which one has levels that are not ascending numbers of
-// streams.
-func Overlay(curves []analysis.Curve) (*Figure, error) {
-	switch len(curves) {
-	case 0:
-		return nil, errors.New("plot: no curve to draw")
-	case 1:
-		return Capacity(curves[0])
+// of one stream. A single curve is drawn as by [Capacity]. The error says that
+// there is no curve, that x is no axis, or which curve has levels that are not
+// ascending numbers of streams.
+func Overlay(curves []analysis.Curve, x Axis) (*Figure, error) {
+	if err := checkCurves(curves, x); err != nil {
+		return nil, err
 	}
-	for i, c := range curves {
-		if err := checkLevels(c); err != nil {
-			return nil, fmt.Errorf("curve %d: %w", i+1, err)
+	return figure(func() *page {
+		if len(curves) == 1 {
+			return capacityPage(curves[0], x)
 		}
-	}
-	return &Figure{paint: func(canvas *draw.Canvas) {
-		g := overlayPage(curves)
-		g.arrange(canvas)
-		g.draw()
-	}}, nil
+		return overlayPage(curves, x)
+	}), nil
 }
 
 // look is how one of several curves is drawn.
@@ -63,40 +54,60 @@ func (l look) glyph(r float64) draw.GlyphStyle { return glyph(l.shape, r, l.colo
 // labelled is the number of curves up to which every knee has its label.
 const labelled = 4
 
-func overlayPage(curves []analysis.Curve) *page {
-	g := &page{title: fmt.Sprintf("%d capacity curves", len(curves)), subtitle: overlaySubtitles(curves)}
-	names := curveNames(curves)
+func overlayPage(curves []analysis.Curve, x Axis) *page {
+	g := &page{
+		title: fmt.Sprintf("%d capacity curves", len(curves)), subtitle: overlaySubtitles(curves),
+		legend: overlayLegend(curves), axis: streamAxis(levelsOf(curves...), x),
+	}
 	var values []float64
 	top := &panel{heading: throughputHeading}
-	var ttft, speed []series
-	unit, factor := latencyUnit(curves...)
 	for i, c := range curves {
-		l := looks[i%len(looks)]
-		for _, s := range c.Steps {
-			g.levels = append(g.levels, s.Concurrency)
-		}
 		values = append(values, throughputValues(c)...)
-		top.over = append(top.over, func(p *panel) { drawCurve(p, c, l) })
-		ttft = append(ttft, l.series(newSeries(c, ttftP50, factor)))
-		speed = append(speed, l.series(newSeries(c, decodeP50, 1)))
-		g.legend.add(names[i]+": "+summary(c), lineWidth, func(c *draw.Canvas, at vg.Point) {
-			lineSwatch(l.line(1.5))(c, at)
-			c.DrawGlyphNoClip(l.glyph(3.6), at)
-		})
-		if k := located(c); k.OK && len(curves) <= labelled {
-			g.above.labels = append(g.above.labels, laneLabel{x: k.V.Value, text: "knee " + Streams(k.V.Value), color: l.color})
-		}
+		top.over = append(top.over, func(p *panel) { drawCurve(p, c, looks[i%len(looks)]) })
 	}
-	slices.Sort(g.levels)
-	g.levels = slices.Compact(g.levels)
 	top.y = fromZero(values)
 	g.add(top)
-	g.add(seriesPanel("Median time to first token, "+unit, latencyScale, ttft...))
-	g.add(seriesPanel(speedHeading+", median", fromZero, speed...))
+	unit, factor := latencyUnit(ttftP95, curves...)
+	g.add(seriesPanel("Median time to first token, "+unit, latencyScale, inLooks(curves, ttftP50, factor)...))
+	g.add(seriesPanel(speedHeading+", median", fromZero, inLooks(curves, decodeP50, 1)...))
+	g.markKnees(curves)
+	return g
+}
+
+// overlayLegend names the curves with their verdicts.
+func overlayLegend(curves []analysis.Curve) legend {
+	var l legend
+	names := curveNames(curves)
+	for i, c := range curves {
+		k := looks[i%len(looks)]
+		l.addSeries(names[i]+": "+summary(c), series{line: k.line(1.5), glyph: k.glyph(3.6)})
+	}
+	if slices.ContainsFunc(curves, scouted) {
+		l.addScout(vermillion)
+	}
+	return l
+}
+
+// inLooks is one value of each step of each curve, each curve in its look.
+func inLooks(curves []analysis.Curve, pick picker, factor float64) []series {
+	all := make([]series, len(curves))
+	for i, c := range curves {
+		all[i] = looks[i%len(looks)].series(newSeries(c, pick, factor))
+	}
+	return all
+}
+
+// markKnees marks the knees across all panels, and labels them if they are few.
+func (g *page) markKnees(curves []analysis.Curve) {
+	for i, c := range curves {
+		if k := located(c); k.OK && len(curves) <= labelled {
+			g.above.labels = append(g.above.labels,
+				laneLabel{x: k.V.Value, text: "knee " + Streams(k.V.Value), color: looks[i%len(looks)].color})
+		}
+	}
 	for _, p := range g.panels {
 		p.under = func(p *panel) { drawKnees(p, curves) }
 	}
-	return g
 }
 
 // series gives s the look l.
@@ -132,7 +143,7 @@ func drawCurve(p *panel, c analysis.Curve, l look) {
 			continue
 		}
 		p.bar(n, t.Lo, t.Hi, l.color)
-		p.mark(n, t.Value, l.glyph(3.8))
+		p.mark(n, t.Value, hollowIf(s.Scout, l.glyph(3.8)))
 	}
 }
 

@@ -17,7 +17,7 @@ func TestOverlay(t *testing.T) {
 		many = append(many, all[name])
 	}
 	for name, set := range map[string][]analysis.Curve{"overlay_two": two, "overlay_many": many} {
-		f, err := Overlay(set)
+		f, err := Overlay(set, AxisAuto)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,12 +31,12 @@ func TestOverlay(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Overlay(nil); err == nil {
+	if _, err := Overlay(nil, AxisAuto); err == nil {
 		t.Error("no error without a curve")
 	}
 	wrong := all["coincident"]
 	slices.Reverse(wrong.Steps)
-	if _, err := Overlay([]analysis.Curve{wrong, wrong}); err == nil {
+	if _, err := Overlay([]analysis.Curve{wrong, wrong}, AxisAuto); err == nil {
 		t.Error("no error for levels that are not ascending")
 	}
 }

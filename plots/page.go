@@ -6,15 +6,17 @@ import (
 )
 
 // page is the layout of a figure, from top to bottom: title, subtitles, legend,
-// panels with one axis of streams, the title of that axis. The labels of the
-// lanes stand above and below the first panel.
+// panels that share one horizontal axis, the title of that axis. The labels of
+// the lanes stand above and below the first panel, which is the tallest unless
+// the page is even.
 type page struct {
 	canvas   *draw.Canvas
 	title    string
 	subtitle []string
 	legend   legend
-	levels   []int // ascending; the axis of streams marks exactly these
+	axis     horizontal
 	panels   []*panel
+	even     bool
 	above    lane
 	below    lane
 }
@@ -36,9 +38,22 @@ func (g *page) add(p *panel) {
 	}
 }
 
+// figure is a Figure of the page that build makes; it is made anew for every
+// writing, since the layout is kept in it.
+func figure(build func() *page) *Figure {
+	return &Figure{paint: func(canvas *draw.Canvas) {
+		g := build()
+		g.arrange(canvas)
+		g.draw()
+	}}
+}
+
 // arrange computes the place of everything on the canvas.
 func (g *page) arrange(canvas *draw.Canvas) {
 	g.canvas = canvas
+	if len(g.panels) == 0 {
+		g.add(emptyPanel())
+	}
 	left, right := vg.Length(20), vg.Length(0)
 	ticks := words(tickSize, ink, false, draw.XLeft, draw.YCenter)
 	text := words(textSize, ink, false, draw.XLeft, draw.YCenter)
@@ -46,7 +61,7 @@ func (g *page) arrange(canvas *draw.Canvas) {
 		p.canvas = canvas
 		p.named = i == 0 || i == len(g.panels)-1
 		wanted := 4
-		if i == 0 {
+		if i == 0 && !g.even {
 			wanted = 6
 		}
 		p.valueTicks(wanted)
@@ -59,9 +74,9 @@ func (g *page) arrange(canvas *draw.Canvas) {
 			}
 		}
 	}
-	x := streamScale(g.levels)
+	x := g.axis.scale
 	x.from, x.to = canvas.Min.X+edge+left+8, canvas.Max.X-edge-right-8
-	marks := levelTicks(g.levels, x, ticks.Width, 9)
+	marks := g.axis.ticks(x, ticks.Width)
 	for _, p := range g.panels {
 		p.x, p.xTicks = x, marks
 	}
@@ -79,14 +94,21 @@ func (g *page) arrangeHeights() {
 	if n > 1 {
 		free -= ticksHeight + panelGap*vg.Length(n-1)
 	}
-	shares := map[int][]float64{1: {1}, 2: {0.68, 0.32}, 3: {0.56, 0.22, 0.22}}[n]
+	first := map[int]float64{1: 1, 2: 0.68, 3: 0.56}[n]
+	if g.even {
+		first = 1 / float64(n)
+	}
 	for i, p := range g.panels {
 		y -= headingHeight
 		if i == 0 {
 			y -= g.above.height()
 		}
 		p.y.to = y
-		y -= free * vg.Length(shares[i])
+		share := first
+		if i > 0 {
+			share = (1 - first) / float64(n-1)
+		}
+		y -= free * vg.Length(share)
 		p.y.from = y
 		y -= panelGap
 		if i == 0 {
@@ -119,12 +141,8 @@ func (g *page) draw() {
 	first, last := g.panels[0], g.panels[len(g.panels)-1]
 	g.above.draw(g.canvas, first.y.to+laneHeight/2+3, laneHeight)
 	g.below.draw(g.canvas, first.y.from-ticksHeight-laneHeight/2+1, -laneHeight)
-	name := "Parallel streams (requests held in flight)"
-	if last.x.log {
-		name += ", logarithmic"
-	}
 	at := vg.Point{X: (last.x.from + last.x.to) / 2, Y: g.canvas.Min.Y + edge - 4}
-	g.canvas.FillText(words(textSize, ink, false, draw.XCenter, draw.YBottom), at, name)
+	g.canvas.FillText(words(textSize, ink, false, draw.XCenter, draw.YBottom), at, g.axis.name)
 }
 
 func (g *page) drawHead() {

@@ -1,8 +1,10 @@
 package plots
 
 import (
+	"cmp"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -144,29 +146,77 @@ func (p *panel) bar(x, lo, hi float64, c color.Color) {
 	p.canvas.StrokeLine2(s, at-3.5, b, at+3.5, b)
 }
 
+// leading is the distance between two lines of labels.
+const leading vg.Length = 13.5
+
 // drawEnds draws the labels of the right margin, moved apart where they would
 // overlap.
 func (p *panel) drawEnds() {
 	style := words(textSize, ink, false, draw.XLeft, draw.YCenter)
-	const leading = 13.5
-	at := make([]vg.Length, len(p.ends))
-	for i, e := range p.ends {
-		at[i] = p.y.at(p.y.clamp(e.y))
-	}
-	if len(at) == 2 && math.Abs(float64(at[0]-at[1])) < leading {
-		middle, upper := (at[0]+at[1])/2, 0
-		if p.ends[1].y > p.ends[0].y {
-			upper = 1
-		}
-		middle = max(middle, p.y.from+leading/2)
-		at[upper], at[1-upper] = middle+leading/2, middle-leading/2
-	}
-	for i, e := range p.ends {
+	for _, e := range p.placedEnds() {
 		style.Color = e.color
-		y := at[i] + leading*vg.Length(len(e.lines)-1)/2
+		y := e.at + leading*vg.Length(len(e.lines)-1)/2
 		for _, l := range e.lines {
 			p.canvas.FillText(style, vg.Point{X: p.x.to + 8, Y: y}, l)
 			y -= leading
 		}
+	}
+}
+
+// placedEnd is an endLabel with the height of its middle.
+type placedEnd struct {
+	endLabel
+	at vg.Length
+}
+
+// placedEnds moves labels that would overlap apart, upper values first: a group
+// of them stands around the mean of where they belong, and not below the panel.
+func (p *panel) placedEnds() []placedEnd {
+	type group struct {
+		from, to     int
+		sum, at, all vg.Length // all is the height of all of them
+	}
+	ends := make([]placedEnd, len(p.ends))
+	for i, e := range p.ends {
+		ends[i] = placedEnd{e, p.y.at(p.y.clamp(e.y))}
+	}
+	slices.SortStableFunc(ends, func(a, b placedEnd) int { return cmp.Compare(b.at, a.at) })
+	var groups []group
+	for i, e := range ends {
+		g := group{i, i + 1, e.at, e.at, leading * vg.Length(len(e.lines))}
+		for n := len(groups); n > 0 && groups[n-1].at-groups[n-1].all/2 < g.at+g.all/2-0.01; n = len(groups) {
+			above := groups[n-1]
+			groups = groups[:n-1]
+			g.from, g.sum, g.all = above.from, above.sum+g.sum, above.all+g.all
+			g.at = max(g.sum/vg.Length(g.to-g.from), p.y.from+(g.all-leading)/2)
+		}
+		groups = append(groups, g)
+	}
+	for _, g := range groups {
+		y := g.at + g.all/2
+		for i := g.from; i < g.to; i++ {
+			half := leading * vg.Length(len(ends[i].lines)) / 2
+			ends[i].at = y - half
+			y -= 2 * half
+		}
+	}
+	return ends
+}
+
+// emptyPanel says that there is nothing to show.
+func emptyPanel() *panel {
+	return &panel{y: scale{max: 0}, over: []func(*panel){func(p *panel) { p.say("there is nothing to show") }}}
+}
+
+// say writes a text into the middle of the panel.
+func (p *panel) say(s string) {
+	at := vg.Point{X: (p.x.from + p.x.to) / 2, Y: (p.y.from + p.y.to) / 2}
+	p.canvas.FillText(words(headingSize, muted, false, draw.XCenter, draw.YCenter), at, s)
+}
+
+// horizontal draws a line across the panel at y, if y is in range.
+func (p *panel) horizontal(y float64, style draw.LineStyle) {
+	if p.y.shows(y) {
+		p.canvas.StrokeLine2(style, p.x.from, p.y.at(y), p.x.to, p.y.at(y))
 	}
 }

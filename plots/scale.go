@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 )
@@ -47,15 +48,18 @@ const logSpan = 31.6
 const margin = 0.045
 
 // streamScale is the axis of streams over ascending levels.
-func streamScale(levels []int) scale {
+func streamScale(levels []int, a Axis) scale {
 	if len(levels) == 0 {
 		return scale{min: 0, max: 10}
 	}
 	lo, hi := float64(levels[0]), float64(levels[len(levels)-1])
+	log := a == AxisLog || a == AxisAuto && hi/lo > logSpan
 	switch {
+	case lo == hi && log:
+		return scale{min: lo / 2.5, max: 2.5 * hi, log: true}
 	case lo == hi:
 		return scale{min: 0, max: 2 * hi}
-	case lo > 0 && hi/lo > logSpan:
+	case log:
 		pad := math.Pow(hi/lo, margin)
 		return scale{min: lo / pad, max: hi * pad, log: true}
 	}
@@ -80,14 +84,18 @@ func fromZero(values []float64) scale {
 
 // latencyScale is [fromZero], or logarithmic when the positive values span more
 // than two decades.
-func latencyScale(values []float64) scale {
+func latencyScale(values []float64) scale { return logFrom(100, values) }
+
+// logFrom is [fromZero], or logarithmic when the largest value is more than ratio
+// times the smallest positive one.
+func logFrom(ratio float64, values []float64) scale {
 	lo, hi := math.Inf(1), 0.0
 	for _, v := range values {
 		if v > 0 && !math.IsInf(v, 0) {
 			lo, hi = min(lo, v), max(hi, v)
 		}
 	}
-	if hi == 0 || hi/lo <= 100 {
+	if hi == 0 || hi/lo <= ratio {
 		return fromZero(values)
 	}
 	return scale{min: lo / 1.4, max: hi * 1.4, log: true}
@@ -108,13 +116,13 @@ func (s scale) ticks(n int) []tick {
 	}
 	var all []tick
 	for i := math.Ceil(s.min / step); i*step <= s.max; i++ {
-		all = append(all, tick{i * step, Number(i * step)})
+		all = append(all, tick{i * step, short(i * step)})
 	}
 	return all
 }
 
-// decades marks the powers of ten, thinned to at most n labels, with unlabelled
-// marks at 2 and 5 between them.
+// decades marks the powers of ten, thinned to at most n labels, and 2 and 5
+// between them, with labels if all of them are few.
 func (s scale) decades(n int) []tick {
 	first, last := int(math.Ceil(math.Log10(s.min))), int(math.Floor(math.Log10(s.max)))
 	every := max(1, (last-first+n)/n)
@@ -127,21 +135,43 @@ func (s scale) decades(n int) []tick {
 			}
 			t := tick{value: v}
 			if m == 1 && (e-first)%every == 0 {
-				t.label = Number(v)
+				t.label = short(v)
 			}
 			all = append(all, t)
+		}
+	}
+	if len(all) <= n+1 || first >= last {
+		for i := range all {
+			all[i].label = short(all[i].value)
 		}
 	}
 	return all
 }
 
+// short is [Number] for round values: 2e-06 and not 2.00e-06.
+func short(v float64) string {
+	mantissa, exponent, found := strings.Cut(Number(v), "e")
+	if !found {
+		return mantissa
+	}
+	return strings.TrimRight(strings.TrimRight(mantissa, "0"), ".") + "e" + exponent
+}
+
 // levelTicks marks exactly the levels and labels as many as fit with gap
 // between them: the first and the last, then on a logarithmic axis the powers of
-// two, then the others from left to right. A single level is shown between 0 and
-// its double, so that the axis can be read.
+// two, then the others from left to right. A single level is shown between its
+// half, or 0, and its double, so that the axis can be read.
 func levelTicks(levels []int, s scale, width func(string) vg.Length, gap vg.Length) []tick {
 	if len(levels) == 1 {
-		levels = []int{0, levels[0], 2 * levels[0]}
+		n := levels[0]
+		switch {
+		case !s.log:
+			levels = []int{0, n, 2 * n}
+		case n%2 == 0:
+			levels = []int{n / 2, n, 2 * n}
+		default:
+			levels = []int{n, 2 * n}
+		}
 	}
 	all := make([]tick, len(levels))
 	order := []int{0, len(levels) - 1}

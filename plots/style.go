@@ -31,6 +31,18 @@ var (
 	paleRed    = color.NRGBA{0xfb, 0xe6, 0xd6, 0xff}
 	purple     = color.NRGBA{0xa8, 0x4f, 0x86, 0xff}
 	skyBlue    = color.NRGBA{0x56, 0xb4, 0xe9, 0xff}
+	paleGreen  = color.NRGBA{0xa6, 0xd9, 0xc9, 0xff}
+
+	// Tones of boxes inside each other, from the outermost.
+	blue1 = color.NRGBA{0xd3, 0xe6, 0xf2, 0xff}
+	blue2 = color.NRGBA{0xab, 0xcf, 0xe6, 0xff}
+	blue3 = color.NRGBA{0x78, 0xb3, 0xd8, 0xff}
+	grey1 = color.NRGBA{0xe9, 0xe9, 0xe9, 0xff}
+	grey2 = color.NRGBA{0xdb, 0xdb, 0xdb, 0xff}
+	grey3 = color.NRGBA{0xc8, 0xc8, 0xc8, 0xff}
+
+	warmUp      = color.NRGBA{0xee, 0xee, 0xee, 0xff}
+	windowTones = [2]color.NRGBA{{0xe6, 0xf1, 0xf8, 0xff}, {0xf3, 0xf8, 0xfb, 0xff}}
 )
 
 // Font sizes in points.
@@ -100,4 +112,24 @@ func (cross) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, p vg.Point) {
 	r, l := s.Radius, draw.LineStyle{Color: s.Color, Width: vg.Points(1.6)}
 	c.StrokeLine2(l, p.X-r, p.Y-r, p.X+r, p.Y+r)
 	c.StrokeLine2(l, p.X-r, p.Y+r, p.X+r, p.Y-r)
+}
+
+// hollow is a shape of which only the outline is left.
+type hollow struct{ draw.GlyphDrawer }
+
+// DrawGlyph draws the outline at p.
+func (h hollow) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, p vg.Point) {
+	s.Shape = h.GlyphDrawer
+	c.DrawGlyphNoClip(s, p)
+	s.Color, s.Radius = white, s.Radius*0.62
+	c.DrawGlyphNoClip(s, p)
+}
+
+// hollowIf makes a marker hollow if yes.
+func hollowIf(yes bool, g draw.GlyphStyle) draw.GlyphStyle {
+	if yes {
+		g.Shape = hollow{g.Shape}
+		g.Radius += vg.Points(0.6)
+	}
+	return g
 }

@@ -85,7 +85,7 @@ func drawLevel(p *panel, c analysis.Curve, s load.Step) {
 		p.mark(n, s.Throughput.V.Value, glyph(draw.SquareGlyph{}, 4, ink))
 	default:
 		p.bar(n, s.Throughput.V.Lo, s.Throughput.V.Hi, blue)
-		p.mark(n, s.Throughput.V.Value, glyph(draw.CircleGlyph{}, 3.8, blue))
+		p.mark(n, s.Throughput.V.Value, hollowIf(s.Scout, glyph(draw.CircleGlyph{}, 3.8, blue)))
 	}
 }
 

@@ -98,6 +98,7 @@ const (
 	markInvalid  = "x"
 	markOutlier  = "o"
 	markUnsteady = "~"
+	markScout    = "."
 )
 
 // mark is the mark of a step, empty for an ordinary one.
@@ -109,6 +110,8 @@ func mark(c analysis.Curve, s load.Step) string {
 		return markOutlier
 	case slices.ContainsFunc(s.Warnings, func(w load.Warning) bool { return w.Code == load.WarnNotSteady }):
 		return markUnsteady
+	case s.Scout:
+		return markScout
 	}
 	return ""
 }
@@ -133,6 +136,9 @@ func remarks(c analysis.Curve) []string {
 	}
 	if used[markUnsteady] {
 		lines = append(lines, markUnsteady+"  not steady: the level was still changing while it was measured")
+	}
+	if used[markScout] {
+		lines = append(lines, markScout+"  scouting level: few windows, on the way to the knee")
 	}
 	return lines
 }

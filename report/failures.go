@@ -33,6 +33,9 @@ func failuresOf(s load.Step) []failure {
 // failureLines has a line for each level at which requests failed.
 func failureLines(c analysis.Curve) []string {
 	var lines []string
+	if p := c.Run.Preflight; p != nil {
+		lines = append(lines, "preflight: 1 "+string(p.Cause))
+	}
 	for _, s := range c.Steps {
 		var parts []string
 		for _, f := range failuresOf(s) {
@@ -48,6 +51,9 @@ func failureLines(c analysis.Curve) []string {
 // markdownFailures has a row for each cause at each level.
 func markdownFailures(w io.Writer, c analysis.Curve) {
 	var rows [][]string
+	if p := c.Run.Preflight; p != nil {
+		rows = append(rows, []string{"preflight", escape(string(p.Cause)), "1", percent(1)})
+	}
 	for _, s := range c.Steps {
 		for _, f := range failuresOf(s) {
 			share := percent(float64(f.count) / float64(max(1, s.Finished+s.Failed)))

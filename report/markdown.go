@@ -26,8 +26,8 @@ func Markdown(w io.Writer, c analysis.Curve, imageName string) error {
 	if len(c.Steps) > 0 {
 		fmt.Fprint(b, "## Levels\n\n")
 		markdownLevels(b, c)
-		markdownFailures(b, c)
 	}
+	markdownFailures(b, c)
 	if all := doubts(c); len(all) > 0 {
 		fmt.Fprint(b, "## Warnings\n\n")
 		for _, d := range all {

@@ -21,6 +21,7 @@ type runJSON struct {
 	Request     requestJSON      `json:"request"`
 	Settings    settingsJSON     `json:"settings"`
 	Truth       *truthJSON       `json:"truth"`
+	Preflight   *refusalJSON     `json:"preflight"`
 }
 
 // requestJSON is what was asked of the endpoint. A length of 0 was not given
@@ -44,7 +45,14 @@ type settingsJSON struct {
 	ThinkMS      number        `json:"think_ms"`
 	Warmup       load.Opt[int] `json:"warmup"`
 	MaxErrorRate number        `json:"max_error_rate"`
+	Precision    number        `json:"precision"`
 	SLO          *string       `json:"slo"` // no Opt, which would escape <
+}
+
+// refusalJSON is the failure that kept a sweep from beginning.
+type refusalJSON struct {
+	Cause string           `json:"cause"`
+	Error load.Opt[string] `json:"error"`
 }
 
 // truthJSON is the embedded simulator's own answer.
@@ -77,8 +85,14 @@ func runOf(r load.Run) runJSON {
 	if r.Settings.Window > 0 {
 		j.Settings.WindowMS = millisOf(r.Settings.Window)
 	}
+	if r.Settings.Precision > 0 {
+		j.Settings.Precision = finite(r.Settings.Precision)
+	}
 	if r.Settings.SLO != "" {
 		j.Settings.SLO = &r.Settings.SLO
+	}
+	if p := r.Preflight; p != nil {
+		j.Preflight = &refusalJSON{Cause: string(p.Cause), Error: text(p.Error)}
 	}
 	if r.Truth != nil {
 		j.Truth = &truthJSON{Knee: finite(r.Truth.Knee), AdmissionLimit: finite(r.Truth.AdmissionLimit)}
@@ -98,6 +112,7 @@ func (j runJSON) load() load.Run {
 		Settings: load.Settings{
 			Window: duration(j.Settings.WindowMS), Measurements: j.Settings.Measurements.V, Passes: j.Settings.Passes.V,
 			Requests: j.Settings.Requests.V, Think: duration(j.Settings.ThinkMS), Warmup: j.Settings.Warmup.V, MaxErrorRate: j.Settings.MaxErrorRate.V,
+			Precision: j.Settings.Precision.V,
 		},
 	}
 	if j.Started != nil {
@@ -105,6 +120,9 @@ func (j runJSON) load() load.Run {
 	}
 	if j.Settings.SLO != nil {
 		r.Settings.SLO = *j.Settings.SLO
+	}
+	if p := j.Preflight; p != nil {
+		r.Preflight = &load.Refusal{Cause: load.Cause(p.Cause), Error: p.Error.V}
 	}
 	if j.Truth != nil {
 		r.Truth = &load.Truth{Knee: orNaN(j.Truth.Knee), AdmissionLimit: orNaN(j.Truth.AdmissionLimit)}

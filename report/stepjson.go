@@ -29,6 +29,7 @@ type stepJSON struct {
 	Valid         bool             `json:"valid"`
 	InvalidReason load.Opt[string] `json:"invalid_reason"`
 	Steady        load.Opt[bool]   `json:"steady"`
+	Scout         bool             `json:"scout"`
 	Drift         number           `json:"drift"`
 	WindowMS      number           `json:"window_ms"`
 
@@ -91,7 +92,7 @@ func (j *stepJSON) forget() {
 
 func stepOf(s load.Step) stepJSON {
 	j := stepJSON{
-		Concurrency: s.Concurrency, Valid: s.Valid, InvalidReason: text(s.InvalidReason), Steady: load.Some(s.Steady), Drift: finiteOpt(s.Drift),
+		Concurrency: s.Concurrency, Valid: s.Valid, InvalidReason: text(s.InvalidReason), Steady: load.Some(s.Steady), Scout: s.Scout, Drift: finiteOpt(s.Drift),
 		Measurements: make([]number, len(s.Measurements)), Throughput: intervalMembers(s.Throughput),
 		Visible: finiteOpt(s.VisibleTokens), Requests: finite(s.Requests), Goodput: finiteOpt(s.Goodput), SLO: sloOf(s.SLO),
 		Decode: distOf(s.Decode, finite), TTFT: millisDist(s.TTFT), TTFC: millisDist(s.TTFC), Connect: millisDist(s.Connect),
@@ -122,7 +123,7 @@ func stepOf(s load.Step) stepJSON {
 
 func (j stepJSON) load() load.Step {
 	s := load.Step{
-		Concurrency: j.Concurrency, Valid: j.Valid, InvalidReason: j.InvalidReason.V, Steady: j.Steady.V || !j.Steady.OK, Imported: !j.Started.OK, Drift: j.Drift, Window: duration(j.WindowMS),
+		Concurrency: j.Concurrency, Valid: j.Valid, InvalidReason: j.InvalidReason.V, Steady: j.Steady.V || !j.Steady.OK, Scout: j.Scout, Imported: !j.Started.OK, Drift: j.Drift, Window: duration(j.WindowMS),
 		Throughput: j.Throughput.opt(), VisibleTokens: j.Visible, Requests: j.Requests.V, Goodput: j.Goodput, SLO: j.SLO.load(),
 		Decode: j.Decode.load(1), TTFT: j.TTFT.load(1e3), TTFC: j.TTFC.load(1e3), Connect: j.Connect.load(1e3),
 		TPOT: j.TPOT.load(1e3), ITL: j.ITL.load(1e3), ICL: j.ICL.load(1e3), E2E: j.E2E.load(1e3),

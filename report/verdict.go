@@ -17,6 +17,10 @@ const neededLevels = 4
 // is, why, how many streams to allow, and what was measured: text that can be
 // pasted into a ticket.
 func Verdict(c analysis.Curve) string {
+	if p := c.Run.Preflight; p != nil {
+		return "Nothing was measured. " + sentence(strings.TrimSuffix(
+			fmt.Sprintf("The preflight, one request, failed (%s): %s", p.Cause, p.Error), ": "))
+	}
 	parts := []string{kneeSentence(c), retrogradeSentence(c), softSentence(c), causeSentence(c)}
 	parts = append(parts, admissionSentence(c), sloSentence(c), allowSentence(c), endedSentence(c), measuredSentence(c))
 	kept := parts[:0]
@@ -109,7 +113,7 @@ func softSentence(c analysis.Curve) string {
 	if !c.Knee.Soft {
 		return ""
 	}
-	return "The bend is soft: weighting the levels differently moves the knee by more than 25 %, " +
+	return "The bend is soft: throughput turns over a range of levels rather than at one, " +
 		"so the interval understates the doubt."
 }
 
@@ -195,6 +199,11 @@ func allowSentence(c analysis.Curve) string {
 func endedSentence(c analysis.Curve) string {
 	var s string
 	switch c.Run.Status {
+	case load.StatusComplete:
+		if c.Run.StopReason == "" {
+			return ""
+		}
+		s = "The sweep chose its levels and ended by itself"
 	case load.StatusInterrupted:
 		s = "The sweep was interrupted before its end"
 	case load.StatusStopped:

@@ -29,7 +29,7 @@ func TestNoiseOfWindows(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			epoch := time.Now()
 			e := start(t, s.Endpoint(seed))
-			d, err := accuracy.Sweep(e, epoch, s, seed)
+			d, err := accuracy.Sweep(e, epoch, s, s.Grid(seed), seed)
 			if err != nil {
 				t.Fatal(err)
 			}

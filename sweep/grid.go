@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -63,29 +62,24 @@ func share(n, parts, p int) int {
 }
 
 // Next is the Policy.
-func (g Grid) Next(h History) (load.Level, string) {
-	lid, inRow, done := 0, 0, 0
-	last := ""
+func (g Grid) Next(h History) (load.Level, Outcome) {
+	var lid lid
+	done := 0
 	for _, level := range g.Plan() {
-		if lid > 0 && level.Concurrency >= lid {
+		if lid.forbids(level.Concurrency) {
 			continue
 		}
 		if done == len(h.Visits) {
-			return level, ""
+			return level, Outcome{}
 		}
-		v := &h.Visits[done]
+		lid.note(&h.Visits[done])
 		done++
-		if v.Ended == "" {
-			inRow = 0
-			continue
-		}
-		lid, last = v.Level.Concurrency, v.Ended
-		if inRow++; inRow == 2 {
-			return load.Level{}, fmt.Sprintf("two levels in a row ended as %s, the last at %d streams", last, lid)
+		if stop, ends := lid.stop(); ends {
+			return load.Level{}, stop
 		}
 	}
-	if lid > 0 {
-		return load.Level{}, fmt.Sprintf("levels from %d streams on ended as %s", lid, last)
+	if stop := lid.cut(); stop.Status != "" {
+		return load.Level{}, stop
 	}
-	return load.Level{}, Done
+	return load.Level{}, Outcome{Status: load.StatusComplete}
 }

@@ -69,12 +69,12 @@ func TestGridGoesUpAndDownAndSharesWindows(t *testing.T) {
 }
 
 // walk runs a policy against a rule that says how a visit ends.
-func walk(p sweep.Policy, ends func(load.Level) string) (seen []int, stop string) {
+func walk(p sweep.Policy, ends func(load.Level) string) (seen []int, end sweep.Outcome) {
 	var h sweep.History
 	for {
-		l, why := p.Next(h)
-		if why != "" {
-			return seen, why
+		l, end := p.Next(h)
+		if end.Status != "" {
+			return seen, end
 		}
 		seen = append(seen, l.Concurrency)
 		h.Visits = append(h.Visits, load.Visit{Level: l, Ended: ends(l)})
@@ -92,16 +92,16 @@ func TestGridStopsGoingUpAtAFailingLevel(t *testing.T) {
 	if want := []int{1, 2, 4, 8, 4, 2, 1}; !slices.Equal(seen, want) {
 		t.Errorf("visited %v, want %v", seen, want)
 	}
-	if !strings.Contains(stop, "8 streams") || !strings.Contains(stop, "throttled") {
-		t.Errorf("stop reason %q", stop)
+	if stop.Status != load.StatusStopped || !strings.Contains(stop.Reason, "8 streams") || !strings.Contains(stop.Reason, "throttled") {
+		t.Errorf("stop reason %q", stop.Reason)
 	}
 	seen, stop = walk(g, func(load.Level) string { return load.EndedFailing })
-	if !slices.Equal(seen, []int{1}) || stop == sweep.Done {
-		t.Errorf("all failing: visited %v, %q", seen, stop)
+	if !slices.Equal(seen, []int{1}) || stop.Status != load.StatusStopped {
+		t.Errorf("all failing: visited %v, %v", seen, stop)
 	}
 	seen, stop = walk(g, func(load.Level) string { return "" })
-	if len(seen) != 10 || stop != sweep.Done {
-		t.Errorf("all well: %v, %q", seen, stop)
+	if len(seen) != 10 || stop != (sweep.Outcome{Status: load.StatusComplete}) {
+		t.Errorf("all well: %v, %v", seen, stop)
 	}
 }
 

@@ -121,6 +121,10 @@ func (l *Local) collect() {
 			if !ok {
 				return
 			}
+			if e.taken != nil {
+				close(e.taken)
+				continue
+			}
 			l.cfg.Sink(e)
 		case <-tick.C:
 			l.cfg.Sink(Event{Beat: &load.Beat{At: l.now(), InFlight: int(l.inFlight.Load())}})
@@ -138,8 +142,8 @@ func (l *Local) arrived(at time.Duration) {
 func (l *Local) now() time.Duration { return time.Since(l.cfg.Epoch) }
 
 // Hold sets the level, warms it up, measures its windows and returns; workers
-// go on at the level until the next Hold or Close. It returns an error only
-// when the level cannot be held at all.
+// go on at the level until the next Hold or Close. The sinks have taken all that
+// happened by then. It returns an error only when the level cannot be held at all.
 func (l *Local) Hold(ctx context.Context, level load.Level) (load.Visit, error) {
 	if level.Concurrency < 1 || level.Windows < 1 {
 		return load.Visit{}, fmt.Errorf("sweep: level %d with %d windows cannot be held", level.Concurrency, level.Windows)
@@ -156,7 +160,11 @@ func (l *Local) Hold(ctx context.Context, level load.Level) (load.Visit, error) 
 	default:
 		l.measure(ctx, v)
 	}
-	return l.finish(v), nil
+	out := l.finish(v)
+	taken := make(chan struct{})
+	l.events <- Event{taken: taken}
+	<-taken
+	return out, nil
 }
 
 // begin opens a visit and brings the pool to its level.
@@ -190,6 +198,7 @@ func (l *Local) finish(v *visit) load.Visit {
 	}
 	v.tick(l.now())
 	v.out.Backoff = v.backoff
+	v.out.Live = v.live()
 	if l.cfg.Health != nil {
 		v.out.Client = l.cfg.Health.end()
 	}

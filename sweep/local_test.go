@@ -63,8 +63,9 @@ func (s *sender) Send(ctx context.Context, p load.Prompt) load.Sample {
 }
 
 // hold runs levels one after the other in a bubble and returns what was seen.
-func hold(t *testing.T, s *sender, cfg sweep.Config, levels ...load.Level) (mem sweep.Memory, visits []load.Visit) {
+func hold(t *testing.T, s *sender, cfg sweep.Config, levels ...load.Level) (mem *sweep.Memory, visits []load.Visit) {
 	t.Helper()
+	mem = &sweep.Memory{}
 	synctest.Test(t, func(t *testing.T) {
 		s.epoch = time.Now()
 		cfg.Sender, cfg.Epoch, cfg.Sink = s, s.epoch, mem.Take

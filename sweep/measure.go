@@ -46,7 +46,7 @@ func (l *Local) warmedUp(v *visit, overdue bool) bool {
 	defer l.mu.Unlock()
 	n := v.out.Level.Concurrency
 	each := len(v.slots) >= n
-	if l.alive > n || v.requests < l.cfg.Warmup || !each && v.requests < 2*n && !overdue {
+	if l.alive > n || v.requests < l.cfg.Warmup || !each && v.settled < 2*n && !overdue {
 		return false
 	}
 	v.out.Starved = max(0, n-len(v.slots))

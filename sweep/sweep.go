@@ -6,6 +6,8 @@ package sweep
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"kneesweep/load"
@@ -24,18 +26,15 @@ type Stepper interface {
 	Hold(ctx context.Context, level load.Level) (load.Visit, error)
 }
 
-// Policy chooses the next level from what was measured so far, or stops with a
-// reason. The reason of a policy that has shown all its levels is [Done].
+// Policy chooses the next level from what was measured so far, or ends the sweep.
+// It is asked once after each visit. The zero Outcome means that the sweep goes on.
 type Policy interface {
-	Next(h History) (level load.Level, stop string)
+	Next(h History) (level load.Level, end Outcome)
 }
-
-// Done is the stop reason of a policy that is complete.
-const Done = "all levels measured"
 
 // History is what a policy may look at.
 type History struct {
-	Visits []load.Visit
+	Visits []load.Visit // in the order made
 }
 
 // Event is one thing that happened in a sweep; exactly one field is set. A
@@ -45,6 +44,8 @@ type Event struct {
 	Visit  *load.Visit
 	Sample *load.Sample
 	Beat   *load.Beat
+
+	taken chan<- struct{} // closed when all events before have been taken
 }
 
 // Sink takes the events of a sweep in order, from one goroutine.
@@ -61,14 +62,26 @@ func Tee(sinks ...Sink) Sink {
 	}
 }
 
-// Memory is a Sink that keeps visits and samples for the analysis.
+// Memory is a Sink that keeps visits and samples for the analysis. While a sweep
+// runs its fields must not be touched; Snapshot is safe.
 type Memory struct {
 	Visits  []load.Visit // by index, the last state of each
 	Samples []load.Sample
+
+	mu sync.Mutex
+}
+
+// Snapshot returns what is there so far. The samples must not be changed.
+func (m *Memory) Snapshot() ([]load.Visit, []load.Sample) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.Visits), slices.Clip(m.Samples)
 }
 
 // Take is the Sink.
 func (m *Memory) Take(e Event) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	switch {
 	case e.Sample != nil:
 		m.Samples = append(m.Samples, *e.Sample)
@@ -80,22 +93,20 @@ func (m *Memory) Take(e Event) {
 // Outcome says how a sweep ended.
 type Outcome struct {
 	Status load.Status
-	Reason string // why it stopped; empty when complete
+	Reason string // why it ended; may be empty when complete
 }
 
-// Run visits levels until the policy stops, a visit cannot be held, or ctx ends.
+// Run visits levels until the policy ends the sweep, a visit cannot be held, or ctx
+// ends.
 func Run(ctx context.Context, st Stepper, p Policy) (Outcome, error) {
 	var h History
 	for {
 		if ctx.Err() != nil {
 			return Outcome{load.StatusInterrupted, "interrupted"}, nil
 		}
-		level, stop := p.Next(h)
-		if stop == Done {
-			return Outcome{Status: load.StatusComplete}, nil
-		}
-		if stop != "" {
-			return Outcome{load.StatusStopped, stop}, nil
+		level, end := p.Next(h)
+		if end.Status != "" {
+			return end, nil
 		}
 		v, err := st.Hold(ctx, level)
 		if err != nil {

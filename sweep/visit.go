@@ -17,6 +17,7 @@ type visit struct {
 	seq     [2]int // prompts given out: measured, warm-up
 
 	requests  int          // that ended, of any visit
+	settled   int          // of those, while no more streams than asked for were left
 	good      int          // of those, successes
 	failed    int          // failures, cancellations aside
 	throttled int          // of those, 429 or with Retry-After
@@ -24,6 +25,8 @@ type visit struct {
 	slots     map[int]bool // live workers that ended a request in this visit
 	e2e       []time.Duration
 	ttft      []time.Duration
+	tpot      []time.Duration
+	done      []ended
 
 	inBackoff int
 	since     time.Duration // of the last change of inBackoff
@@ -43,19 +46,23 @@ func (v *visit) nextSeq() int {
 	return v.seq[i] - 1
 }
 
-// add counts a request that ended. Failures count only against their own level:
-// own is false for what an earlier, higher level left behind.
-func (v *visit) add(slot int, s *load.Sample, own bool) {
+// add counts a request that ended; down says that the pool was down to the level.
+// Failures count only against their own level, not against what an earlier, higher
+// level left behind.
+func (v *visit) add(slot int, s *load.Sample, down bool) {
 	if s.Cause == load.CauseCanceled {
 		return
 	}
 	v.requests++
+	if down {
+		v.settled++
+	}
 	if s.Visit == v.out.Index && !s.Warmup {
 		v.counted++
 	}
 	v.slots[slot] = true
 	if s.Failed() {
-		if !own {
+		if !down || s.Visit != v.out.Index {
 			return
 		}
 		v.failed++
@@ -69,6 +76,10 @@ func (v *visit) add(slot int, s *load.Sample, own bool) {
 	if t := s.TTFT(); t.OK {
 		v.ttft = append(v.ttft, t.V)
 	}
+	if t := s.TPOT(); t.OK {
+		v.tpot = append(v.tpot, time.Duration(t.V*float64(time.Second)))
+	}
+	v.done = append(v.done, ended{s.End, s.OutputTokens, len(s.Chunks)})
 }
 
 // tick adds up the time that workers spent in back-off until now.

@@ -111,7 +111,7 @@ func (l *Local) next(slot int) (p load.Prompt, v *visit, warmup, ok bool) {
 func (l *Local) ended(slot int, s *load.Sample) {
 	l.mu.Lock()
 	l.inFlight.Add(-1)
-	l.visit.add(slot, s, s.Visit == l.visit.out.Index && l.alive <= l.target)
+	l.visit.add(slot, s, l.alive <= l.target)
 	if s.Failed() {
 		l.shiftBackoff(1)
 	}

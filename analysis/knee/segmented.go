@@ -1,18 +1,9 @@
 package knee
 
-import (
-	"math"
-
-	"kneesweep/analysis/stat"
-	"kneesweep/load"
-)
+import "kneesweep/load"
 
 // MethodSegmented names the default estimator.
 const MethodSegmented = "segmented"
-
-// softShare is how far the fit with weights 1/s² may put the knee from the
-// unweighted one before the knee is called soft.
-const softShare = 0.25
 
 // Segmented is the default definition of a knee: the place where a rising line
 // meets a plateau, X(N) = a + b·min(N, K), continuous, by least squares in
@@ -82,37 +73,4 @@ func (s segmented) segment(levels []level) *Segment {
 // the first level.
 func (s segmented) n95(levels []level) float64 {
 	return max(s.k-0.05*s.plateau()/s.b, levels[0].n)
-}
-
-// soft fits the same levels with weights r/s², s being the standard deviation
-// of a level's windows, and reports where that puts the knee and whether it is
-// more than 25 % elsewhere. A level whose windows scatter less than a tenth of
-// what is usual counts as if they scattered that much; with no scatter known at
-// all s is proportional to the value.
-func (s segmented) soft(levels []level) (k float64, soft bool) {
-	fitted := levels[:s.count]
-	groups := make([][]float64, len(fitted))
-	for i, l := range fitted {
-		groups[i] = l.windows
-	}
-	cv, known := stat.PooledCV(groups)
-	if !known || cv == 0 {
-		cv = 1
-	}
-	n, x, w := columns(fitted)
-	for i, l := range fitted {
-		sd := cv * l.median
-		if len(l.windows) > 1 && known {
-			_, v := stat.Variance(l.windows)
-			sd = max(math.Sqrt(v), 0.1*cv*l.median)
-		}
-		w[i] /= sd * sd
-	}
-	var sc scanner
-	sc.load(n, x, w)
-	l, ok := sc.solve(len(fitted))
-	if !ok {
-		return 0, false
-	}
-	return l.k, math.Abs(l.k-s.k) > softShare*s.k
 }

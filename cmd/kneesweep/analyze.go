@@ -1,18 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"kneesweep/analysis"
-	"kneesweep/plots"
 	"kneesweep/report"
 )
 
@@ -99,54 +94,6 @@ func writeCurvesJSON(w io.Writer, curves []analysis.Curve) error {
 		if _, err := fmt.Fprintf(w, "%s%s%s", open, strings.TrimSpace(string(doc)), end); err != nil {
 			return failed(err)
 		}
-	}
-	return nil
-}
-
-func plotCommand() *cli.Command {
-	return &cli.Command{
-		Name:      "plot",
-		Usage:     "draw curves as PNG, SVG or PDF; several files share one chart",
-		ArgsUsage: "FILE…",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "o", Aliases: []string{"output"}, Usage: "write to `FILE`.png, .svg or .pdf"},
-		},
-		Action: func(c *cli.Context) error {
-			files, out := c.Args().Slice(), c.String("o")
-			format := strings.TrimPrefix(strings.ToLower(filepath.Ext(out)), ".")
-			switch {
-			case len(files) == 0:
-				return usagef("plot needs at least one FILE")
-			case out == "":
-				return usagef("-o: needed, the picture to write")
-			case !slices.Contains(plots.Formats(), format):
-				return usagef("-o: %q must end in one of .%s", out, strings.Join(plots.Formats(), ", ."))
-			}
-			curves, err := readCurves(files, c.App.ErrWriter, "")
-			if err != nil {
-				return err
-			}
-			return outputError(plotTo(out, format, curves, c.App.ErrWriter))
-		},
-	}
-}
-
-func plotTo(path, format string, curves []analysis.Curve, stderr io.Writer) error {
-	fig, err := plots.Overlay(curves)
-	if err != nil {
-		return err
-	}
-	var picture bytes.Buffer
-	if err := fig.Write(&picture, format); err != nil {
-		return err
-	}
-	_, err = os.Lstat(path)
-	existed := err == nil
-	if err := writeWhole(path, picture.Bytes()); err != nil {
-		return fmt.Errorf("-o: %w", err)
-	}
-	if existed {
-		fmt.Fprintf(stderr, "%s was there and is replaced\n", path)
 	}
 	return nil
 }

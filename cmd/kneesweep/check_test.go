@@ -129,10 +129,11 @@ func TestCheckReadsWhatASweepLeft(t *testing.T) {
 // that is new in the schema needs a place in gate/fields.go.
 func TestGatesKnowEveryField(t *testing.T) {
 	t.Parallel()
-	curve, err := readCurve(write(t, "a.csv", csvOf(kneeLevels, kneeRates)), io.Discard, "ttft_p95<=500ms")
+	curves, err := readCurves([]string{write(t, "a.csv", csvOf(kneeLevels, kneeRates))}, io.Discard, "ttft_p95<=500ms")
 	if err != nil {
 		t.Fatal(err)
 	}
+	curve := curves[0]
 	curve.Run.Truth, curve.Cause = &load.Truth{Knee: 1}, &analysis.Cause{Name: "compute"}
 	curve.Knee.Retrograde, curve.Knee.Fit = &knee.Retrograde{From: 1}, &knee.Segment{K: 1}
 	curve.Knee.Concurrency, curve.Admission = load.Some(load.Estimate{Value: 1}), load.Some(load.Estimate{Value: 1})

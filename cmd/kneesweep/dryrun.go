@@ -14,36 +14,51 @@ import (
 // have, so the token budget bounds requests as well; what is in flight when it
 // ends, and the one before the sweep, come on top.
 func (o *sweepOptions) dryRun(c *cli.Context) error {
-	plan := o.grid.Plan()
-	levels := o.grid.Levels
-	windows := 0
-	for _, l := range plan {
-		windows += l.Windows
-	}
-	highest := levels[len(levels)-1]
+	levels, highest := o.plan.levels, o.plan.highest()
+	visits, windows := o.planned()
 	mean, most := o.target.source.Lengths()
 	attempts := 1 + o.target.config.Retries
 	requests := o.tokenBudget/o.leastCharge() + (highest+1)*attempts
+	settings := effective(c, o.target.config)
 	if c.Bool("json") {
 		e := json.NewEncoder(c.App.Writer)
 		e.SetIndent("", "  ")
 		return outputError(e.Encode(map[string]any{
 			"schema": "kneesweep/plan/v1",
-			"levels": levels, "visits": len(plan), "windows": windows,
+			"levels": levels, "adaptive": o.plan.adaptive, "visits": visits, "windows": windows,
 			"requests_at_most": requests, "tokens_at_most": o.tokenBudget + highest*most,
 			"seconds_at_most": o.budget.Seconds(), "cost_at_most": nil,
+			"settings": settings,
 		}))
 	}
-	_, err := fmt.Fprintf(c.App.Writer, `levels            %v
-visits            %d, with %d windows
-requests at most  %d (%s)
+	what := fmt.Sprintf("levels            %v\nvisits            %d, with %d windows\n", levels, visits.V, windows.V)
+	if o.plan.adaptive {
+		what = fmt.Sprintf("levels            of %v as many as the knee takes to be seen, then some around it\n"+
+			"until             the knee is known within ± %.3g %%, or a budget ends\n", levels, 100*o.plan.precision)
+	}
+	_, err := fmt.Fprintf(c.App.Writer, `%srequests at most  %d (%s)
 tokens at most    %d (--token-budget, and what is in flight then)
 time at most      %v (--budget)
 cost at most      not known: no price was given
-nothing was sent
-`, levels, len(plan), windows, requests, lengths(o.target.source.Describe(), mean),
-		o.tokenBudget+highest*most, o.budget)
+settings
+%vnothing was sent
+`, what, requests, lengths(o.target.source.Describe(), mean),
+		o.tokenBudget+highest*most, o.budget, settings)
 	return outputError(err)
+}
+
+// planned counts visits and windows where the levels are given.
+func (o *sweepOptions) planned() (visits, windows load.Opt[int]) {
+	if o.plan.adaptive {
+		return visits, windows
+	}
+	grid := o.plan.grid()
+	plan := grid.Plan()
+	sum := 0
+	for _, l := range plan {
+		sum += l.Windows
+	}
+	return load.Some(len(plan)), load.Some(sum)
 }
 
 // lengths says what a request is made of; without the length of prompts, what it

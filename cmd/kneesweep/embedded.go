@@ -17,7 +17,6 @@ const (
 	embeddedOutput = 40
 	embeddedStep   = 4 * time.Millisecond
 	embeddedWindow = 300 * time.Millisecond
-	embeddedLevels = "1,2,4,8,16,24,32,48,64"
 )
 
 func embeddedConfig(seed uint64) sim.Config {

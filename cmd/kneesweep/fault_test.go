@@ -4,17 +4,19 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"kneesweep/load"
+	"kneesweep/report"
 )
 
 // TestPreflight sends one request to endpoints that are no good: exit code 1, the
-// reason and what to change, no folder, nothing on stdout.
+// reason and what to change, and an account of it in every file.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -49,7 +51,7 @@ func checkPreflight(t *testing.T, url, model string, want []string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
 	r := command("sweep", "--url", url, "--model", model, "--json", "--out", dir)
-	if r.code != exitFailed || r.out != "" || strings.Count(r.err, "\n") != 2 || strings.ContainsRune(r.err, '\x1b') {
+	if r.code != exitFailed || strings.Count(r.err, "\n") != 3 || strings.ContainsRune(r.err, '\x1b') {
 		t.Errorf("exit %d, stdout %q, stderr\n%s", r.code, r.out, r.err)
 	}
 	for _, w := range append(want, "kneesweep: preflight: one request to "+url, "kneesweep: nothing was measured; ") {
@@ -57,8 +59,23 @@ func checkPreflight(t *testing.T, url, model string, want []string) {
 			t.Errorf("no %q in\n%s", w, r.err)
 		}
 	}
-	if _, err := os.Stat(dir); err == nil {
-		t.Error("a folder was made")
+	curve, err := report.ReadCurve(strings.NewReader(read(t, filepath.Join(dir, curveFile))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := curve.Run.Preflight; p == nil || curve.Run.Status != load.StatusStopped || !strings.Contains(r.err, "("+string(p.Cause)+")") {
+		t.Errorf("status %s, preflight %+v", curve.Run.Status, p)
+	}
+	if r.out != read(t, filepath.Join(dir, curveFile)) {
+		t.Errorf("stdout is not curve.json: %s", r.out)
+	}
+	page := read(t, filepath.Join(dir, reportFile))
+	if row := "| preflight | " + strings.ReplaceAll(string(curve.Run.Preflight.Cause), "_", `\_`) + " | 1 |"; !strings.Contains(page, row) {
+		t.Errorf("no %q in\n%s", row, page)
+	}
+	again := command("analyze", filepath.Join(dir, journalFile), "--json")
+	if again.code != 0 || again.out != r.out {
+		t.Errorf("the journal does not give curve.json again: exit %d\n%s%s", again.code, again.err, again.out)
 	}
 }
 
@@ -93,6 +110,8 @@ func TestSecretsStaySecret(t *testing.T) {
 		list := *answers.Load()
 		return list[min(int(n.Add(1)), len(list))-1]
 	})
+	literal := write(t, "literal.yaml", "api-key: "+testKey+"\nheader:\n  X-Api-Key: "+testHeader+"\n")
+	named := write(t, "named.yaml", "api-key: ${"+keyVariable+"}\nheader: ['X-Api-Key: "+testHeader+"']\n")
 	withUser := strings.Replace(url, "http://", "http://bob:"+testUser+"@", 1) + "?key=" + testHeader
 	for _, c := range []struct {
 		name    string
@@ -108,6 +127,12 @@ func TestSecretsStaySecret(t *testing.T) {
 		{"ping --json", url, []served{good}, 0, []string{"ping", "--json"}},
 		{"failing ping", url, []served{bad}, exitFailed, []string{"ping", "--json"}},
 		{"key by flag", url, []served{bad}, exitFailed, []string{"ping", "--api-key", testKey}},
+		{"key by config", url, []served{bad}, exitFailed, []string{"ping", "--config", literal}},
+		{"sweep by config", url, []served{good}, 0, quick("-v", "--config", named)},
+		{"sweep by config, failing later", url, []served{good, bad}, exitNoCurve, quick("-v", "--json", "--levels", "8", "--config", literal)},
+		{"preflight by config", url, []served{bad}, exitFailed, quick("-v", "--config", named)},
+		{"plan by config", url, []served{bad}, 0, quick("--dry-run", "--json", "--config", literal)},
+		{"usage by config", url, []served{bad}, exitUsage, quick("--config", named, "--passes", "0")},
 		{"usage", "ht!tp://bob:" + testUser, []served{good}, exitUsage, []string{"ping"}},
 		{"key for its name", url, []served{good}, exitUsage, []string{"ping", "--api-key-env", testKey}},
 	} {
@@ -115,9 +140,12 @@ func TestSecretsStaySecret(t *testing.T) {
 			n.Store(0)
 			answers.Store(&c.answers)
 			dir := t.TempDir()
-			args := append(slices.Clone(c.args), "--url", c.url, "--model", "m", "--header", "X-Api-Key: "+testHeader)
-			if c.name != "key for its name" {
-				args = append(args, "--api-key-env", keyVariable)
+			args := append(slices.Clone(c.args), "--url", c.url, "--model", "m")
+			if !slices.Contains(args, "--config") {
+				args = append(args, "--header", "X-Api-Key: "+testHeader)
+				if c.name != "key for its name" {
+					args = append(args, "--api-key-env", keyVariable)
+				}
 			}
 			if c.args[0] == "sweep" {
 				args = append(args, "--out", dir)
@@ -128,6 +156,9 @@ func TestSecretsStaySecret(t *testing.T) {
 			}
 			if hinted := strings.Contains(r.err, "hint: --api-key is visible"); hinted != (c.name == "key by flag") {
 				t.Errorf("hint on the visible key: %v", hinted)
+			}
+			if hinted := strings.Contains(r.err, "hint: "+literal+":1: api-key: "); hinted != slices.Contains(args, literal) {
+				t.Errorf("hint on the key in a file: %v", hinted)
 			}
 			checkSecret(t, "stdout", r.out)
 			checkSecret(t, "stderr", r.err)

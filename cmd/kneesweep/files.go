@@ -19,68 +19,100 @@ import (
 	"kneesweep/report"
 )
 
+// source is a file that was read.
+type source struct {
+	path  string
+	curve analysis.Curve
+	data  *analysis.Data // its single requests; nil if it has none
+}
+
 // readCurves reads every file and holds it against limits, which are those of the
 // run when empty. Errors name the file and are exitFailed.
 func readCurves(files []string, stderr io.Writer, limits string) ([]analysis.Curve, error) {
-	curves := make([]analysis.Curve, 0, len(files))
+	sources, err := readSources(files, stderr, limits, limits != "")
+	if err != nil {
+		return nil, err
+	}
+	return curvesOf(sources), nil
+}
+
+// readSources is [readCurves] with the single requests of journals, which are
+// preferred in the folder of a run if requests are wanted.
+func readSources(files []string, stderr io.Writer, limits string, requests bool) ([]source, error) {
+	sources := make([]source, 0, len(files))
 	for _, path := range files {
-		c, err := readCurve(path, stderr, limits)
+		s, err := readSource(path, stderr, limits, requests)
 		if err != nil {
 			return nil, failed(fmt.Errorf("%s: %w", path, err))
 		}
-		tame(&c)
-		curves = append(curves, c)
+		tame(&s.curve)
+		s.path = path
+		sources = append(sources, s)
 	}
-	return curves, nil
+	return sources, nil
 }
 
-// readCurve reads a journal, a curve.json, a CSV, or the folder of a run, which
+func curvesOf(sources []source) []analysis.Curve {
+	curves := make([]analysis.Curve, len(sources))
+	for i, s := range sources {
+		curves[i] = s.curve
+	}
+	return curves
+}
+
+// readSource reads a journal, a curve.json, a CSV, or the folder of a run, which
 // it tells apart by their content.
-func readCurve(path string, stderr io.Writer, limits string) (analysis.Curve, error) {
-	path, err := runFile(path, limits != "")
+func readSource(path string, stderr io.Writer, limits string, requests bool) (source, error) {
+	path, err := runFile(path, requests)
 	if err != nil {
-		return analysis.Curve{}, err
+		return source{}, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return analysis.Curve{}, bare(err)
+		return source{}, bare(err)
 	}
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 4096)
 	head, _ := r.Peek(512)
 	switch {
 	case journal.Looks(head):
-		content, err := journal.Read(r)
-		if err != nil {
-			return analysis.Curve{}, err
-		}
-		for _, m := range content.Missing {
-			fmt.Fprintf(stderr, "%s: %s\n", path, m)
-		}
-		if limits != "" {
-			content.Run.Settings.SLO = limits
-		} else if _, err := slo.Parse(content.Run.Settings.SLO); err != nil {
-			return analysis.Curve{}, fmt.Errorf("the limits of the run: %w", err)
-		}
-		return analysis.Analyze(analysis.Data{Run: content.Run, Visits: content.Visits, Samples: content.Samples}), nil
+		return readJournal(r, path, stderr, limits)
 	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n\ufeff"), []byte("{")):
 		c, err := report.ReadCurve(r)
 		if err == nil && limits != "" && limits != c.Run.Settings.SLO {
-			return c, fmt.Errorf("--slo: a curve has no single requests to hold against other limits than its own; give the run's %s or its folder", journalFile)
+			return source{}, fmt.Errorf("--slo: a curve has no single requests to hold against other limits than its own; give the run's %s or its folder", journalFile)
 		}
-		return c, err
+		return source{curve: c}, err
 	case bytes.IndexByte(head, 0) >= 0:
-		return analysis.Curve{}, errors.New("not text (or in UTF-16: save it as UTF-8); want a journal, a curve.json or a CSV")
+		return source{}, errors.New("not text (or in UTF-16: save it as UTF-8); want a journal, a curve.json or a CSV")
 	case bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")):
-		return analysis.Curve{}, errors.New("a JSON list; want a journal, one curve.json or a CSV")
+		return source{}, errors.New("a JSON list; want a journal, one curve.json or a CSV")
 	}
 	steps, err := table.Read(r)
 	if err != nil {
-		return analysis.Curve{}, err
+		return source{}, err
 	}
 	run := load.Run{ID: filepath.Base(path), Tool: "kneesweep " + version(), Target: filepath.Base(path), Status: load.StatusComplete, Seed: 1}
 	run.Settings.SLO = limits
-	return analysis.Build(run, steps), nil
+	return source{curve: analysis.Build(run, steps)}, nil
+}
+
+// readJournal analyses a journal and says what is missing from it.
+func readJournal(r io.Reader, path string, stderr io.Writer, limits string) (source, error) {
+	content, err := journal.Read(r)
+	if err != nil {
+		return source{}, err
+	}
+	for _, m := range content.Missing {
+		fmt.Fprintf(stderr, "%s: %s\n", path, m)
+	}
+	if limits != "" {
+		content.Run.Settings.SLO = limits
+	} else if _, err := slo.Parse(content.Run.Settings.SLO); err != nil {
+		return source{}, fmt.Errorf("the limits of the run: %w", err)
+	}
+	data := analysis.Data{Run: content.Run, Visits: content.Visits, Samples: content.Samples}
+	return source{curve: analysis.Analyze(data), data: &data}, nil
 }
 
 // runFile finds what to read in the folder of a run: its curve, or the journal

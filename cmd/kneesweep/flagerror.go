@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/urfave/cli/v2"
+
+	"kneesweep/config"
 )
 
 var (
@@ -29,28 +31,14 @@ func flagError(c *cli.Context, err error) error {
 	if m == nil || slices.Contains(secretFlags, m[2]) {
 		return err
 	}
-	return fmt.Errorf("%s: %s is not %s", dashed(m[2]), m[1], kindOf(c, m[2]))
+	return fmt.Errorf("%s: %s is not %s", dashed(m[2]), m[1], wanted(c, m[2]))
 }
 
-// kindOf is the kind of value that a flag takes.
-func kindOf(c *cli.Context, name string) string {
+// wanted says what kind of value a flag takes.
+func wanted(c *cli.Context, name string) string {
 	if c.Command != nil {
-		for _, f := range c.Command.Flags {
-			if !slices.Contains(f.Names(), name) {
-				continue
-			}
-			switch f.(type) {
-			case *cli.BoolFlag:
-				return "true or false"
-			case *cli.IntFlag:
-				return "a whole number"
-			case *cli.Uint64Flag:
-				return "a whole number of at least 0"
-			case *cli.Float64Flag:
-				return "a number"
-			case *cli.DurationFlag:
-				return "a duration such as 500ms, 30s or 5m"
-			}
+		if f := flagNamed(c.Command.Flags, name); f != nil && kindOf(f) != config.Text {
+			return kindOf(f).String()
 		}
 	}
 	return "a value that it takes"

@@ -16,6 +16,9 @@ func tame(c *analysis.Curve) {
 		&r.Request.Dialect, &r.Request.Cache, &r.Request.Source, &r.Settings.SLO, &c.Recommended.Reason} {
 		*s = plain(*s)
 	}
+	if p := r.Preflight; p != nil {
+		p.Cause, p.Error = load.Cause(plain(string(p.Cause))), plain(p.Error)
+	}
 	tameWarnings(c.Warnings)
 	tameWarnings(c.Knee.Warnings)
 	for i := range c.Steps {

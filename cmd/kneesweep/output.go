@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"kneesweep/analysis"
 	"kneesweep/load"
 	"kneesweep/plots"
@@ -27,6 +29,8 @@ const (
 	figureFile  = "curve.png"
 	reportFile  = "report.md"
 )
+
+var runFiles = []string{journalFile, curveFile, figureFile, reportFile}
 
 // output is the folder of a run.
 type output struct {
@@ -49,7 +53,8 @@ func openOutput(dir string, now time.Time) (output, error) {
 		o.discard()
 		return output{}, fmt.Errorf("--out: %w", err)
 	}
-	for _, name := range []string{journalFile, curveFile, figureFile, reportFile} {
+	o.clear()
+	for _, name := range runFiles {
 		path := filepath.Join(dir, name)
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			return output{}, fmt.Errorf("--out: %s exists already; choose another folder", path)
@@ -79,6 +84,22 @@ func (o *output) make() error {
 	return os.MkdirAll(o.dir, 0o755) // says what is wrong, if anything is
 }
 
+// clear takes away what a sweep left that its preflight ended: nothing was
+// measured, and the next try may well ask for the same folder.
+func (o output) clear() {
+	f, err := os.Open(filepath.Join(o.dir, curveFile))
+	if err != nil {
+		return
+	}
+	c, err := report.ReadCurve(f)
+	if f.Close(); err != nil || c.Run.Preflight == nil || len(c.Steps) > 0 {
+		return
+	}
+	for _, name := range runFiles {
+		_ = os.Remove(filepath.Join(o.dir, name)) // what stays is refused by name
+	}
+}
+
 // probe finds a folder that cannot be written to, or a full disk, before the
 // sweep and not after it.
 func (o output) probe() error {
@@ -97,6 +118,15 @@ func (o output) discard() {
 			return
 		}
 	}
+}
+
+// finish writes the result and says where it is.
+func (o output) finish(c *cli.Context, curve analysis.Curve) error {
+	err := o.write(curve)
+	if err == nil {
+		fmt.Fprintf(c.App.ErrWriter, "written to %s\n", o.dir)
+	}
+	return err
 }
 
 // write writes curve, figure and report. It writes all that it can.

@@ -16,15 +16,10 @@ import (
 
 func pingCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "ping",
-		Usage: "send exactly one request and print its timed sample",
-		Flags: append(targetFlags(), &cli.BoolFlag{Name: "json", Usage: "print one JSON document"}),
-		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
-			return ping(c)
-		},
+		Name:   "ping",
+		Usage:  "send exactly one request and print its timed sample",
+		Flags:  append(targetFlags(), &cli.BoolFlag{Name: "json", Usage: "print one JSON document"}),
+		Action: configured(ping),
 	}
 }
 

@@ -20,17 +20,17 @@ type progress struct {
 	quiet   bool
 	verbose bool
 	tty     bool
-	visits  int // planned
-	passes  int
+	visits  int // planned; 0 = the sweep chooses as it goes
 	width   int // of the line that is shown
 }
 
 func newProgress(w io.Writer, o *sweepOptions) *progress {
 	f, ok := w.(*os.File)
-	return &progress{
-		w: w, quiet: o.quiet, verbose: o.verbose, tty: ok && term.IsTerminal(int(f.Fd())),
-		visits: len(o.grid.Plan()), passes: o.grid.Effective(),
+	p := &progress{w: w, quiet: o.quiet, verbose: o.verbose, tty: ok && term.IsTerminal(int(f.Fd()))}
+	if grid := o.plan.grid(); !o.plan.adaptive {
+		p.visits = len(grid.Plan())
 	}
+	return p
 }
 
 // take is a sink: with -v every failure is said as it happens.
@@ -85,13 +85,26 @@ func (p *progress) line(began time.Duration, last, now sweep.Status) string {
 	if now.TTFT > 0 {
 		ttft = plots.Number(1000*now.TTFT.Seconds()) + " ms"
 	}
-	eta := plots.Missing
-	if done := float64(now.Visit); done >= 1 {
+	eta := ""
+	if done := float64(now.Visit); done >= 1 && done < float64(p.visits) {
 		rest := float64(now.At-began) / done * (float64(p.visits) - done)
-		eta = time.Duration(rest).Round(time.Second).String()
+		eta = " | ETA " + time.Duration(rest).Round(time.Second).String()
 	}
-	return fmt.Sprintf("%d parallel, pass %d of %d, %s | %s tok/s | TTFT p50 %s | %d failed | ETA %s",
-		now.Level.Concurrency, now.Level.Pass+1, p.passes, phase, rate, ttft, now.Failed, eta)
+	return fmt.Sprintf("%d parallel, %s, %s | %s tok/s | TTFT p50 %s | %d failed%s",
+		now.Level.Concurrency, p.aim(now), phase, rate, ttft, now.Failed, eta)
+}
+
+// aim says what the visit is for.
+func (p *progress) aim(now sweep.Status) string {
+	switch {
+	case now.Level.Scout:
+		return "looking for the knee"
+	case now.Level.Again:
+		return "measured again"
+	case p.visits == 0:
+		return fmt.Sprintf("around the knee, pass %d", now.Level.Pass)
+	}
+	return fmt.Sprintf("pass %d", now.Level.Pass+1)
 }
 
 func (p *progress) show(line string) {

@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -12,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kneesweep/load"
-	"kneesweep/sweep"
 )
 
 func sweepCommand() *cli.Command {
@@ -21,8 +18,9 @@ func sweepCommand() *cli.Command {
 		Name:  "sweep",
 		Usage: "ramp concurrency, find the knee and draw the capacity curve (the main job)",
 		Flags: append(targetFlags(),
-			&cli.StringFlag{Category: levels, Name: "levels", Usage: "`LIST` of concurrency levels: 1,2,4,8 or 50:100:10 or 1:256:x2", DefaultText: "doubling up to --max-concurrency; " + embeddedLevels + " on the embedded endpoint"},
+			&cli.StringFlag{Category: levels, Name: "levels", Usage: "`LIST` of concurrency levels: 1,2,4,8 or 50:100:10 or 1:256:x2", DefaultText: "chosen around the knee while it runs"},
 			&cli.IntFlag{Category: levels, Name: "max-concurrency", Value: 256, Usage: "highest level without --levels"},
+			&cli.StringFlag{Category: levels, Name: "precision", Value: "0.10", Usage: "without --levels: measure until the knee is known within this share of it"},
 			&cli.IntFlag{Category: measuring, Name: "warmup", Value: 5, Usage: "discarded requests per visit of a level, at least"},
 			&cli.IntFlag{Category: measuring, Name: "measurements", Value: 10, Usage: "windows per level; the level's figure is their median"},
 			&cli.DurationFlag{Category: measuring, Name: "window", DefaultText: "the larger of 1 s and half the median E2E; 300ms on the embedded endpoint", Usage: "length of a window"},
@@ -40,10 +38,7 @@ func sweepCommand() *cli.Command {
 			&cli.BoolFlag{Category: output, Name: "v", Usage: "say every failed request"},
 			&cli.BoolFlag{Category: output, Name: "dry-run", Usage: "say what the sweep would take at most, and send nothing"},
 		),
-		Action: func(c *cli.Context) error {
-			if err := noArguments(c); err != nil {
-				return err
-			}
+		Action: configured(func(c *cli.Context) error {
 			o, err := newSweepOptions(c)
 			if err != nil {
 				return err
@@ -52,14 +47,14 @@ func sweepCommand() *cli.Command {
 				return o.dryRun(c)
 			}
 			return runSweep(c, o)
-		},
+		}),
 	}
 }
 
 // sweepOptions are the flags of sweep, checked.
 type sweepOptions struct {
 	target      target
-	grid        sweep.Grid
+	plan        levelPlan
 	settings    load.Settings
 	budget      time.Duration
 	tokenBudget int
@@ -76,17 +71,17 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		}
 	}
 	embedded := c.String("url") == ""
-	levels, err := sweepLevels(c, embedded)
+	plan, err := newLevelPlan(c)
 	note(err)
-	rate, err := parseShare(c.String("max-error-rate"))
+	rate, err := parseShare("--max-error-rate", c.String("max-error-rate"))
 	note(err)
 	limits, err := parseSLO(c)
 	note(err)
 	o = sweepOptions{
-		grid: sweep.Grid{Levels: levels, Measurements: c.Int("measurements"), Passes: c.Int("passes"), Requests: c.Int("requests"), Seed: c.Uint64("seed")},
+		plan: plan,
 		settings: load.Settings{
 			Window: c.Duration("window"), Measurements: c.Int("measurements"), Passes: c.Int("passes"),
-			Requests: c.Int("requests"), Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate, SLO: limits,
+			Requests: c.Int("requests"), Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate, Precision: plan.precision, SLO: limits,
 		},
 		budget: c.Duration("budget"), tokenBudget: c.Int("token-budget"),
 		out: c.String("out"), label: c.String("label"),
@@ -96,10 +91,11 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		o.settings.Window = embeddedWindow
 	}
 	note(o.checkNumbers(c))
-	o.settings.Passes = o.grid.Effective()
+	grid := o.plan.grid()
+	o.settings.Passes = grid.Effective()
 	connections := 1
-	if len(levels) > 0 {
-		connections = levels[len(levels)-1]
+	if len(plan.levels) > 0 {
+		connections = plan.highest()
 	}
 	o.target, err = newTarget(c, c.App.ErrWriter, connections)
 	note(err)
@@ -135,31 +131,4 @@ func (o *sweepOptions) checkNumbers(c *cli.Context) error {
 	bad(strings.ContainsFunc(o.label, unicode.IsControl), "--label: %q holds a control character", o.label)
 	bad(o.budget <= 0, "--budget: %v, need a positive duration such as 15m", o.budget)
 	return errors.Join(errs...)
-}
-
-// sweepLevels returns the levels asked for, or the default ones.
-func sweepLevels(c *cli.Context, embedded bool) ([]int, error) {
-	switch highest := c.Int("max-concurrency"); {
-	case c.IsSet("levels"):
-		return sweep.ParseLevels(c.String("levels"))
-	case embedded && !c.IsSet("max-concurrency"):
-		return sweep.ParseLevels(embeddedLevels)
-	case highest < 1 || highest > sweep.MaxConcurrency:
-		return nil, fmt.Errorf("--max-concurrency: %d, need 1 to %d", highest, sweep.MaxConcurrency)
-	default:
-		return sweep.ParseLevels(fmt.Sprintf("1:%d:x2", highest))
-	}
-}
-
-// parseShare reads 0.05 or 5%.
-func parseShare(s string) (float64, error) {
-	number, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if percent {
-		v /= 100
-	}
-	if err != nil || math.IsNaN(v) || v < 0 || v > 1 {
-		return 0, fmt.Errorf("--max-error-rate: %q is not a share such as 0.05 or 5%%", s)
-	}
-	return v, nil
 }

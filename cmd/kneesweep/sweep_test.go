@@ -232,7 +232,7 @@ func TestSweepExit(t *testing.T) {
 		}
 		code := 0
 		var e exitError
-		if err := sweepExit(c.ctx, []load.Visit{{}, {Ended: c.ended}}, curve); errors.As(err, &e) {
+		if err := sweepExit(c.ctx, analysis.Data{Visits: []load.Visit{{}, {Ended: c.ended}}}, curve); errors.As(err, &e) {
 			code = e.code
 		}
 		if code != c.code {
@@ -262,7 +262,7 @@ func TestSweepExitBySLO(t *testing.T) {
 			{Concurrency: 1, Valid: true, SLO: c.first}, {Concurrency: 2, Valid: true, SLO: c.second}}}
 		code := 0
 		var e exitError
-		if err := sweepExit(t.Context(), nil, curve); errors.As(err, &e) {
+		if err := sweepExit(t.Context(), analysis.Data{}, curve); errors.As(err, &e) {
 			code = e.code
 		}
 		if code != c.code {

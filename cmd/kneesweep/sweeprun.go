@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,8 +13,6 @@ import (
 	"kneesweep/report"
 	"kneesweep/sweep"
 )
-
-var errTokenBudget = errors.New("the token budget is used up")
 
 // runSweep measures and writes; what is said about the outcome is in the curve.
 func runSweep(c *cli.Context, o sweepOptions) error {
@@ -45,9 +41,12 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		return failed(err)
 	}
 	first, err := preflight(c, cl, o.target.config.Model, o.target.source)
-	if err != nil {
+	switch {
+	case c.Context.Err() != nil:
 		out.discard()
 		return err
+	case err != nil:
+		return errors.Join(o.refused(c, out, cl.Endpoint(), &first), err)
 	}
 	o.target.source = calibrate(o.target.source, first.PromptTokens.V)
 	run := o.newRun(cl.Endpoint())
@@ -60,15 +59,30 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	err = errors.Join(err, journal.close(data.Run.Status, data.Run.StopReason))
 	curve := analysis.Analyze(data)
 	// What cannot be kept can still be shown.
-	werr := errors.Join(err, out.write(curve))
+	werr := errors.Join(err, out.finish(c, curve))
 	perr := printCurve(c, curve, o.json)
-	if werr == nil {
-		fmt.Fprintf(c.App.ErrWriter, "written to %s\n", out.dir)
-	}
 	if err := errors.Join(werr, perr); err != nil {
 		return failed(err)
 	}
-	return sweepExit(c.Context, data.Visits, curve)
+	return sweepExit(c.Context, data, curve)
+}
+
+// refused keeps the account of a sweep that the endpoint did not let begin, so
+// that whoever scheduled it finds the reason where the figures should be.
+func (o *sweepOptions) refused(c *cli.Context, out output, endpoint string, s *load.Sample) error {
+	run := o.newRun(endpoint)
+	run.Preflight = &load.Refusal{Cause: s.Cause, Error: s.Error}
+	run.Status, run.StopReason = load.StatusStopped, fmt.Sprintf("the preflight failed (%s)", s.Cause)
+	journal, err := out.startJournal(run)
+	if err == nil {
+		err = journal.close(run.Status, run.StopReason)
+	}
+	curve := analysis.Analyze(analysis.Data{Run: run})
+	err = errors.Join(err, out.finish(c, curve))
+	if o.json {
+		err = errors.Join(err, printCurve(c, curve, true))
+	}
+	return err
 }
 
 // newRun is the account of where the figures come from.
@@ -89,27 +103,15 @@ func (o *sweepOptions) newRun(endpoint string) load.Run {
 
 // measure runs the sweep under its budgets.
 func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, journal sweep.Sink) (analysis.Data, error) {
-	ctx, cancel := context.WithCancelCause(c.Context)
-	defer cancel(nil)
-	overTime := fmt.Errorf("the time budget of %v is used up", o.budget)
-	timer := time.AfterFunc(o.budget, func() { cancel(overTime) })
-	defer timer.Stop()
-	tokens, least := 0, o.leastCharge()
-	count := func(e sweep.Event) {
-		if e.Sample == nil {
-			return
-		}
-		prompt := max(e.Sample.PromptTokens.V, (1+e.Sample.Retries)*least)
-		if tokens += e.Sample.OutputTokens + prompt; tokens > o.tokenBudget {
-			cancel(errTokenBudget)
-		}
-	}
+	limits := &budget{time: o.budget, tokens: o.tokenBudget, least: o.leastCharge()}
+	ctx, stop := limits.start(c.Context)
+	defer stop()
 	health := sweep.NewHealth()
 	defer health.Close()
 	var mem sweep.Memory
 	p := newProgress(c.App.ErrWriter, o)
 	local, err := sweep.NewLocal(sweep.Config{
-		Sender: cl, Source: o.target.source, Sink: sweep.Tee(journal, mem.Take, count, p.take),
+		Sender: cl, Source: o.target.source, Sink: sweep.Tee(journal, mem.Take, limits.take, p.take),
 		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
 		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health,
 	})
@@ -117,7 +119,7 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 		return analysis.Data{Run: run}, err
 	}
 	stopProgress := p.start(local.Status)
-	outcome, err := sweep.Run(ctx, local, o.grid)
+	outcome, err := sweep.Run(ctx, local, o.plan.policy(limits.spent, o.judged(run, &mem)))
 	local.Close()
 	stopProgress()
 	run.Status, run.StopReason = outcome.Status, outcome.Reason
@@ -130,12 +132,15 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples}, err
 }
 
-// because adds why a run stopped, if it did.
-func because(r load.Run) string {
-	if r.StopReason == "" {
-		return ""
+// judged returns the levels so far as the limits of --slo see them; nil without limits.
+func (o *sweepOptions) judged(run load.Run, mem *sweep.Memory) func() []load.Step {
+	if o.settings.SLO == "" {
+		return nil
 	}
-	return ", since " + r.StopReason
+	return func() []load.Step {
+		visits, samples := mem.Snapshot()
+		return analysis.Summarize(analysis.Data{Run: run, Visits: visits, Samples: samples})
+	}
 }
 
 // leastCharge is what an attempt costs of the token budget at least, whatever the
@@ -152,26 +157,12 @@ func printCurve(c *cli.Context, curve analysis.Curve, asJSON bool) error {
 }
 
 // sweepExit maps the outcome to the exit code.
-func sweepExit(ctx context.Context, visits []load.Visit, curve analysis.Curve) error {
+func sweepExit(ctx context.Context, data analysis.Data, curve analysis.Curve) error {
 	if code, ok := interruptCode(ctx); ok {
 		return exitError{code, nil}
 	}
-	valid := 0
-	for i := range curve.Steps {
-		if curve.Steps[i].Valid {
-			valid++
-		}
-	}
-	switch {
-	case valid == 0:
-		return exitError{exitNoCurve, fmt.Errorf("no level could be measured%s; the causes are in the table", because(curve.Run))}
-	case valid < 4 && curve.Run.Status == load.StatusStopped && slices.ContainsFunc(visits, refused):
-		return exitError{exitNoCurve, fmt.Errorf("stopped with %d valid levels: %s", valid, curve.Run.StopReason)}
+	if why := analysis.Unusable(data, curve); why != "" {
+		return exitError{exitNoCurve, errors.New(why)}
 	}
 	return sloExit(curve)
-}
-
-// refused reports whether the endpoint's failures ended a visit.
-func refused(v load.Visit) bool {
-	return v.Ended == load.EndedFailing || v.Ended == load.EndedThrottled
 }

@@ -26,8 +26,8 @@ const (
 // targetFlags say what is asked, of whom: shared by sweep and ping.
 func targetFlags() []cli.Flag {
 	const target, shape = "Target:", "Request shape:"
-	return append(tlsFlags(target), []cli.Flag{
-		&cli.StringFlag{Category: target, Name: "url", EnvVars: []string{"OPENAI_BASE_URL"}, Usage: "base `ADDRESS` of the endpoint, e.g. http://host:8000/v1; without it, or with '', the embedded simulated endpoint is used"},
+	return append(append(tlsFlags(target), configFlag(target)), []cli.Flag{
+		&cli.StringFlag{Category: target, Name: "url", Usage: "base `ADDRESS` of the endpoint, e.g. http://host:8000/v1, or else that of the environment variable " + baseURLVariable + "; without both, or with '', the embedded simulated endpoint is used"},
 		&cli.StringFlag{Category: target, Name: "model", Usage: "model `NAME`"},
 		&cli.StringFlag{Category: target, Name: "api-key-env", Value: "OPENAI_API_KEY", Usage: "`NAME` of the environment variable that holds the key"},
 		&cli.StringFlag{Category: target, Name: "api-key", Usage: "the `KEY` itself (others can see it in the list of processes)"},
@@ -69,7 +69,7 @@ func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error
 		MaxTokensField: c.String("max-tokens-field"), IgnoreEOS: c.Bool("ignore-eos"),
 		NewConnection: c.Bool("new-connection"), Retries: c.Int("retries"), Connections: connections,
 		TimeoutConnect: c.Duration("timeout-connect"), TimeoutFirstToken: c.Duration("timeout-first-token"),
-		TimeoutIdle: c.Duration("timeout-idle"), Seed: c.Uint64("seed"), Epoch: time.Now(),
+		TimeoutIdle: c.Duration("timeout-idle"), Seed: c.Uint64("seed"), Epoch: time.Now(), Secrets: sourcesOf(c).secrets,
 	}
 	errs := []error{sourceErr, headerErr, keyErr, tlsErr}
 	if t.embedded {
@@ -87,8 +87,8 @@ func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error
 		}
 	}
 	if err := t.config.Validate(); err != nil {
-		if source := urlSource(c); source != "--url" {
-			err = fmt.Errorf("%w (the address comes from %s)", err, source)
+		if sourcesOf(c).environment {
+			err = fmt.Errorf("%w (the address comes from %s)", err, baseURLVariable)
 		}
 		errs = append(errs, err)
 	}
@@ -98,13 +98,12 @@ func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error
 	return t, nil
 }
 
-// urlSource says where the address was given. A flag on the command line wins
-// over the environment.
+// urlSource says where the address was given.
 func urlSource(c *cli.Context) string {
-	if env := os.Getenv("OPENAI_BASE_URL"); env != "" && env == c.String("url") {
-		return "OPENAI_BASE_URL"
+	if s := sourcesOf(c); !s.environment {
+		return s.where("--url")
 	}
-	return "--url"
+	return baseURLVariable
 }
 
 // conventional is how names of environment variables look.
@@ -113,7 +112,7 @@ var conventional = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 // apiKey returns the key, which is never written anywhere.
 func apiKey(c *cli.Context, stderr io.Writer) (string, error) {
 	if key := c.String("api-key"); key != "" {
-		fmt.Fprintln(stderr, "hint: --api-key is visible to other users of this machine; --api-key-env is not")
+		fmt.Fprint(stderr, sourcesOf(c).keyHint())
 		return key, nil
 	}
 	name := c.String("api-key-env")

@@ -108,7 +108,7 @@ func TestTrust(t *testing.T) {
 			}
 			dir := filepath.Join(t.TempDir(), "run")
 			r := command(append([]string{"sweep", "--out", dir}, args...)...)
-			if r.code != exitFailed || exists(dir) || !strings.Contains(r.err, "failed (tls): ") || !strings.Contains(r.err, c.want) || strings.Count(r.err, "\n") != 2 {
+			if r.code != exitFailed || !strings.Contains(r.err, "failed (tls): ") || !strings.Contains(r.err, c.want) || strings.Count(r.err, "\n") != 3 {
 				t.Errorf("exit %d, want 1 and %s:\n%s", r.code, c.want, r.err)
 			}
 		})
@@ -151,7 +151,7 @@ func TestBadTrust(t *testing.T) {
 	}
 }
 
-// TestHTTP2Only meets a server that speaks HTTP/2 alone: one clear line, no folder.
+// TestHTTP2Only meets a server that speaks HTTP/2 alone: one clear line.
 func TestHTTP2Only(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -174,7 +174,7 @@ func TestHTTP2Only(t *testing.T) {
 	}()
 	dir := filepath.Join(t.TempDir(), "run")
 	r := command("sweep", "--url", "http://"+l.Addr().String(), "--model", "m", "--out", dir)
-	if r.code != exitFailed || exists(dir) || !strings.Contains(r.err, "speaks only HTTP/2") || !strings.Contains(r.err, "enable HTTP/1.1 on the server") {
+	if r.code != exitFailed || !strings.Contains(r.err, "speaks only HTTP/2") || !strings.Contains(r.err, "enable HTTP/1.1 on the server") {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
 }

@@ -55,7 +55,7 @@ func overPipe(t *testing.T, s accuracy.Setting, cfg sim.Config) (d analysis.Data
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err = accuracy.Sweep(c, epoch, s, cfg.Seed)
+		d, err = accuracy.Sweep(c, epoch, s, s.Grid(cfg.Seed), cfg.Seed)
 		c.Close()
 		stop()
 		e.Close()

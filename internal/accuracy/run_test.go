@@ -8,6 +8,7 @@ import (
 	"kneesweep/analysis"
 	"kneesweep/internal/accuracy"
 	"kneesweep/sim"
+	"kneesweep/sweep"
 )
 
 // levels is the grid of the study.
@@ -24,6 +25,12 @@ func setting(k int) accuracy.Setting {
 // runSweep runs one whole sweep in virtual time, the endpoint being the Sender.
 func runSweep(t *testing.T, s accuracy.Setting, seed uint64) (d analysis.Data) {
 	t.Helper()
+	return runPolicy(t, s, s.Grid(seed), seed)
+}
+
+// runPolicy is runSweep with levels chosen by a policy.
+func runPolicy(t *testing.T, s accuracy.Setting, policy sweep.Policy, seed uint64) (d analysis.Data) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		e, err := sim.New(s.Endpoint(seed))
 		if err != nil {
@@ -31,7 +38,7 @@ func runSweep(t *testing.T, s accuracy.Setting, seed uint64) (d analysis.Data) {
 		}
 		epoch := time.Now()
 		e.SetEpoch(epoch)
-		d, err = accuracy.Sweep(e, epoch, s, seed)
+		d, err = accuracy.Sweep(e, epoch, s, policy, seed)
 		e.Close()
 		if err != nil {
 			t.Fatal(err)

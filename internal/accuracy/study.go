@@ -34,10 +34,21 @@ func (s Setting) Endpoint(seed uint64) sim.Config {
 	}
 }
 
-// Sweep runs one sweep of sender and returns its account, with ten windows a
-// level in two passes. Call it inside a synctest bubble.
-func Sweep(sender sweep.Sender, epoch time.Time, s Setting, seed uint64) (analysis.Data, error) {
-	const measurements, passes, warmup = 10, 2, 5
+// How every sweep of the study measures.
+const (
+	Measurements = 10
+	Passes       = 2
+	warmup       = 5
+)
+
+// Grid is the policy of fixed levels of a setting.
+func (s Setting) Grid(seed uint64) sweep.Policy {
+	return sweep.Grid{Levels: s.Levels, Measurements: Measurements, Passes: Passes, Seed: seed}
+}
+
+// Sweep runs one sweep of sender and returns its account. Call it inside a
+// synctest bubble.
+func Sweep(sender sweep.Sender, epoch time.Time, s Setting, policy sweep.Policy, seed uint64) (analysis.Data, error) {
 	var mem sweep.Memory
 	local, err := sweep.NewLocal(sweep.Config{
 		Sender: sender, Source: workload.Synthetic{InputTokens: 1, OutputTokens: s.Output, Seed: seed},
@@ -46,7 +57,7 @@ func Sweep(sender sweep.Sender, epoch time.Time, s Setting, seed uint64) (analys
 	if err != nil {
 		return analysis.Data{}, err
 	}
-	out, err := sweep.Run(context.Background(), local, sweep.Grid{Levels: s.Levels, Measurements: measurements, Passes: passes, Seed: seed})
+	out, err := sweep.Run(context.Background(), local, policy)
 	local.Close()
 	if err != nil {
 		return analysis.Data{}, err
@@ -54,7 +65,7 @@ func Sweep(sender sweep.Sender, epoch time.Time, s Setting, seed uint64) (analys
 	run := load.Run{
 		Seed: seed, Status: out.Status, StopReason: out.Reason,
 		Request:  load.RequestShape{InputTokensAsked: 1, OutputTokensAsked: s.Output, Stream: true},
-		Settings: load.Settings{Window: s.Window, Measurements: measurements, Passes: passes, Warmup: warmup, MaxErrorRate: 0.05},
+		Settings: load.Settings{Window: s.Window, Measurements: Measurements, Passes: Passes, Warmup: warmup, MaxErrorRate: 0.05},
 	}
 	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples}, nil
 }

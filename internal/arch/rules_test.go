@@ -12,7 +12,7 @@ const module = "kneesweep"
 // layers is the table of rule 7, lowest first: a package imports packages of
 // lower layers only. A name ending in /... stands for a package and all below it.
 var layers = [][]string{
-	{"load"},
+	{"load", "internal/spell"},
 	{"client/sse", "sweep/pace", "sim/pipe", "analysis/stat", "analysis/slo", "internal/secret", "gate"},
 	{"workload", "client/probe", "record/journal", "record/table", "record/parquet", "record/prom", "analysis/steady", "analysis/knee", "sim"},
 	{"client", "analysis"},

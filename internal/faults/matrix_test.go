@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"kneesweep/analysis"
 	"kneesweep/load"
 )
 
@@ -202,6 +203,9 @@ func (f fault) check(t *testing.T, n int) {
 	}
 	if v.Ended != "" && (r.data.Run.Status != load.StatusStopped || !strings.Contains(r.data.Run.StopReason, fmt.Sprintf("%d streams", n))) {
 		t.Errorf("status %s, reason %q", r.data.Run.Status, r.data.Run.StopReason)
+	}
+	if why := analysis.Unusable(r.data, r.curve); (why == "") != f.valid(n) { // exit code 0 or 4
+		t.Errorf("the sweep is said to be unusable: %q", why)
 	}
 	f.checkStep(t, s, n)
 	f.checkSamples(t, r, p)
