@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 
 func TestAddress(t *testing.T) {
 	for endpoint, want := range map[string]string{
-		"http://h:8000/v1/chat/completions":             "http://h:8000/metrics",
+		"http://h:8000/v1/chat/completions":              "http://h:8000/metrics",
 		"https://bob:secret@h/openai/v1?key=very-secret": "https://h/metrics",
 	} {
 		if got, err := Address(endpoint); err != nil || got != want {
