@@ -36,6 +36,11 @@ func Build(run load.Run, steps []load.Step) Curve {
 	markOutliers(c.Steps, c.Knee.Outliers)
 	c.Admission = admission(c.Steps)
 	c.Cause = findCause(c)
+	if c.Cause != nil {
+		if said := serverEvidence(c.Steps, c.Knee.Concurrency.V.Value); said != "" {
+			c.Cause.Evidence = append(c.Cause.Evidence, said)
+		}
+	}
 	c.Recommended = recommend(c, sloLevel(c.Steps))
 	c.Warnings = runWarnings(run, c.Steps)
 	return c

@@ -14,6 +14,7 @@ type Data struct {
 	Run     load.Run
 	Visits  []load.Visit
 	Samples []load.Sample // in any order
+	Server  []load.Server // what the server said of itself, in any order
 }
 
 // Analyze turns what was measured into a curve.
@@ -42,11 +43,14 @@ func promptTokensMean(samples []load.Sample) load.Opt[float64] {
 // that were interrupted count only when a level has no other, and then the step
 // is not valid; one that failures ended makes it invalid in any case.
 func Summarize(d Data) []load.Step {
-	order := inOrder(d.Samples)
+	order, server := inOrder(d.Samples), byTime(d.Server)
 	byLevel := visitsByLevel(d.Visits)
 	steps := make([]load.Step, 0, len(byLevel))
 	for _, n := range slices.Sorted(maps.Keys(byLevel)) {
-		steps = append(steps, newLevelData(d.Run, n, byLevel[n], order).step())
+		level := newLevelData(d.Run, n, byLevel[n], order)
+		step := level.step()
+		step.Server = level.serverFigures(server)
+		steps = append(steps, step)
 	}
 	return steps
 }

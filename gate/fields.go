@@ -130,6 +130,11 @@ var step = structure(of(list, "measurements", "warnings").and(of(counts, "models
 	"in_flight":                structure(of(number, "mean", "peak")),
 	"decode_concurrency": structure(of(number, "mean", "mode", "p90", "peak").
 		and(of(fraction, "peak_share", "peak_windows_share", "above_p90_share"))),
+	"server": structure(of(text, "engine").and(of(number, "readings", "preemptions")).and(of(fraction, "prefix_hit_share")).and(fields{
+		"running": structure(of(number, "mean", "max")),
+		"waiting": structure(of(number, "mean", "max")),
+		"kv_use":  structure(of(fraction, "mean", "max")),
+	})),
 	"client": structure(of(fraction, "cpu").and(of(millis, "lag_p99_ms", "gc_pause_ms")).and(of(boolean, "bound"))),
 }))
 

@@ -69,6 +69,7 @@ type Step struct {
 	Replayed, Retries                    int
 	DispatchDelay                        Dist // time a worker took from one request's end to its next send, think time excluded
 	Client                               Opt[ClientHealth]
+	Server                               Opt[ServerStats] // undefined without the server's own metrics
 	Warnings                             []Warning
 }
 

@@ -40,6 +40,7 @@ func Markdown(w io.Writer, c analysis.Curve, imageName string) error {
 	if len(c.Steps) > 0 {
 		fmt.Fprint(b, "## Audits\n\n")
 		markdownAudits(b, c)
+		markdownServer(b, c)
 	}
 	fmt.Fprint(b, "## What the figures mean\n\n", definitions)
 	return b.Flush()

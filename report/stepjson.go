@@ -78,6 +78,7 @@ type stepJSON struct {
 	Retries           load.Opt[int]  `json:"retries"`
 	DispatchDelay     distJSON       `json:"dispatch_delay_ms"`
 	Client            clientJSON     `json:"client"`
+	Server            *serverJSON    `json:"server"`
 	Warnings          []load.Warning `json:"warnings"`
 }
 
@@ -107,7 +108,7 @@ func stepOf(s load.Step) stepJSON {
 		Models: counts(s.Models), Fingerprints: counts(s.Fingerprints),
 		ConnectionsOpened: load.Some(s.ConnectionsOpened), ConnectionsReused: load.Some(s.ConnectionsReused),
 		Replayed: load.Some(s.Replayed), Retries: load.Some(s.Retries), DispatchDelay: millisDist(s.DispatchDelay),
-		Client: clientOf(s.Client), Warnings: list(s.Warnings),
+		Client: clientOf(s.Client), Server: serverOf(s.Server), Warnings: list(s.Warnings),
 	}
 	for i, x := range s.Measurements {
 		j.Measurements[i] = finite(x)
@@ -137,7 +138,7 @@ func (j stepJSON) load() load.Step {
 		Models: j.Models, Fingerprints: j.Fingerprints,
 		ConnectionsOpened: j.ConnectionsOpened.V, ConnectionsReused: j.ConnectionsReused.V,
 		Replayed: j.Replayed.V, Retries: j.Retries.V, DispatchDelay: j.DispatchDelay.load(1e3),
-		Client: j.Client.load(), Warnings: j.Warnings,
+		Client: j.Client.load(), Server: j.Server.load(), Warnings: j.Warnings,
 	}
 	for _, x := range j.Measurements {
 		s.Measurements = append(s.Measurements, orNaN(x))

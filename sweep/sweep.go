@@ -44,6 +44,7 @@ type Event struct {
 	Visit  *load.Visit
 	Sample *load.Sample
 	Beat   *load.Beat
+	Server *load.Server
 
 	taken chan<- struct{} // closed when all events before have been taken
 }
@@ -67,6 +68,7 @@ func Tee(sinks ...Sink) Sink {
 type Memory struct {
 	Visits  []load.Visit // by index, the last state of each
 	Samples []load.Sample
+	Server  []load.Server
 
 	mu sync.Mutex
 }
@@ -87,6 +89,8 @@ func (m *Memory) Take(e Event) {
 		m.Samples = append(m.Samples, *e.Sample)
 	case e.Visit != nil:
 		m.Visits = load.UpsertVisit(m.Visits, *e.Visit)
+	case e.Server != nil:
+		m.Server = append(m.Server, *e.Server)
 	}
 }
 

@@ -29,6 +29,7 @@ func sweepCommand() *cli.Command {
 			&cli.DurationFlag{Category: measuring, Name: "think", Usage: "pause of a stream between two requests"},
 			&cli.StringFlag{Category: measuring, Name: "max-error-rate", Value: "5%", Usage: "failed share above which a level is not valid"},
 			sloFlag(measuring),
+			metricsFlag(measuring),
 			&cli.DurationFlag{Category: measuring, Name: "budget", Value: 15 * time.Minute, Usage: "longest time to measure"},
 			&cli.IntFlag{Category: measuring, Name: "token-budget", Value: 2_000_000, Usage: "prompt and output tokens to spend at most"},
 			&cli.StringFlag{Category: output, Name: "out", DefaultText: "kneesweep-YYYYMMDD-HHMMSS", Usage: "`FOLDER` for curve.json, journal.jsonl, curve.png and report.md"},
@@ -91,6 +92,7 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		o.settings.Window = embeddedWindow
 	}
 	note(o.checkNumbers(c))
+	note(checkMetrics(c.String("metrics")))
 	grid := o.plan.grid()
 	o.settings.Passes = grid.Effective()
 	connections := 1

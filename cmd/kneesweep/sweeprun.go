@@ -113,7 +113,7 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	local, err := sweep.NewLocal(sweep.Config{
 		Sender: cl, Source: o.target.source, Sink: sweep.Tee(journal, mem.Take, limits.take, p.take),
 		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
-		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health,
+		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health, Probe: o.target.probe(c, cl.Endpoint()),
 	})
 	if err != nil {
 		return analysis.Data{Run: run}, err
@@ -129,7 +129,7 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 			run.Status = load.StatusStopped
 		}
 	}
-	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples}, err
+	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples, Server: mem.Server}, err
 }
 
 // judged returns the levels so far as the limits of --slo see them; nil without limits.

@@ -35,6 +35,8 @@ var homes = []struct{ dependency, home string }{
 	{"modernc.org/sqlite", "record/history/..."},
 	{"github.com/jackc/pgx", "record/history/..."},
 	{"github.com/prometheus/client_golang", "record/prom/..."},
+	{"github.com/prometheus/common", "client/probe"},
+	{"github.com/prometheus/client_model", "client/probe"},
 	{"github.com/parquet-go", "record/parquet/..."},
 	{"go.yaml.in/yaml", "config/..."},
 	{"gopkg.in/yaml.v2", "config/..."},

@@ -17,6 +17,7 @@ type Content struct {
 	Run     load.Run
 	Visits  []load.Visit
 	Samples []load.Sample
+	Server  []load.Server
 
 	// Missing says in plain words what a cut journal lost; empty = complete.
 	Missing []string
@@ -97,6 +98,8 @@ func (c *Content) take(l line, n int, ended *bool, inFlight *int) error {
 		c.Samples = append(c.Samples, s)
 	case l.Beat != nil:
 		*inFlight = l.Beat.InFlight
+	case l.Server != nil:
+		c.Server = append(c.Server, *l.Server)
 	case l.End != nil:
 		*ended = true
 		c.Run.Status, c.Run.StopReason = l.End.Status, l.End.StopReason
