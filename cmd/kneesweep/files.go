@@ -111,7 +111,7 @@ func readJournal(r io.Reader, path string, stderr io.Writer, limits string) (sou
 	} else if _, err := slo.Parse(content.Run.Settings.SLO); err != nil {
 		return source{}, fmt.Errorf("the limits of the run: %w", err)
 	}
-	data := analysis.Data{Run: content.Run, Visits: content.Visits, Samples: content.Samples, Server: content.Server}
+	data := analysis.Data{Run: content.Run, Visits: content.Visits, Samples: content.Samples, Server: content.Server, Open: content.Open}
 	return source{curve: analysis.Analyze(data), data: &data}, nil
 }
 
