@@ -32,6 +32,7 @@ const (
 	WarnLowConfidence   = "low_confidence"
 	WarnRemeasured      = "remeasured"
 	WarnPeerBias        = "peer_bias"
+	WarnPeerDrain       = "peer_drain"
 )
 
 // Warnf makes a Warning from a code and a formatted text.

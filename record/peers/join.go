@@ -27,6 +27,7 @@ const (
 // request shapes, and the same file twice. files is not empty; nothing in it is
 // changed.
 func Join(files []File) (Result, error) {
+	files = distinct(files)
 	if err := oneTool(files); err != nil {
 		return Result{}, err
 	}
@@ -55,6 +56,22 @@ func Join(files []File) (Result, error) {
 		r.Warnings = append(r.Warnings, load.Warnf(load.WarnPeerBias, "left out: %s", text))
 	}
 	return r, nil
+}
+
+// distinct returns the files with the names of their folders where their own are
+// the same, as those of AIPerf are.
+func distinct(files []File) []File {
+	files = slices.Clone(files)
+	uses := map[string]int{}
+	for _, f := range files {
+		uses[f.name]++
+	}
+	for i, f := range files {
+		if uses[f.name] > 1 {
+			files[i].name = f.dir + "/" + f.name
+		}
+	}
+	return files
 }
 
 // source is a run with the name of its file.

@@ -24,6 +24,7 @@ const Limit = 256 << 20
 // File is what one result file holds.
 type File struct {
 	name  string // base of its path
+	dir   string // base of its folder
 	tool  *tool
 	sum   [sha256.Size]byte
 	model string // of all its runs; empty = not said, or said by each run
@@ -86,7 +87,7 @@ func Read(path string, data []byte) (f File, known bool, err error) {
 	if t == nil {
 		return File{}, false, nil
 	}
-	f = File{name: filepath.Base(path), tool: t, sum: sha256.Sum256(data)}
+	f = File{name: filepath.Base(path), dir: filepath.Base(filepath.Dir(path)), tool: t, sum: sha256.Sum256(data)}
 	if err := t.read(&f, path, text); err != nil {
 		return File{}, true, fmt.Errorf("%s: %w", t.name, err)
 	}

@@ -129,7 +129,7 @@ func documents(data []byte) ([]document, error) {
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			return nil, fmt.Errorf("line %d: the JSON is cut off at byte %d; copy the file again", lineOf(int64(len(data))), len(data))
 		case errors.As(err, &syntax):
-			return nil, fmt.Errorf("line %d: not JSON at byte %d; copy the file again", lineOf(d.InputOffset()+syntax.Offset-1), d.InputOffset()+syntax.Offset)
+			return nil, fmt.Errorf("line %d: not JSON at byte %d; copy the file again", lineOf(syntax.Offset-1), syntax.Offset)
 		case err != nil:
 			return nil, err
 		}

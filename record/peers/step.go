@@ -28,11 +28,12 @@ func step(n int, runs []measured) load.Step {
 	}
 	median := func(of func(measured) load.Opt[float64]) load.Opt[float64] {
 		x := known(runs, of)
-		return load.Opt[float64]{V: stat.Median(x), OK: len(x) > 0}
+		if len(x) == 0 {
+			return load.Opt[float64]{}
+		}
+		return load.Some(stat.Median(x))
 	}
-	if r := median(func(m measured) load.Opt[float64] { return m.requests }); r.OK {
-		s.Requests = r.V
-	}
+	s.Requests = median(func(m measured) load.Opt[float64] { return m.requests }).V
 	s.OutputLengthMean = median(func(m measured) load.Opt[float64] { return m.output })
 	s.PromptTokensMean = median(func(m measured) load.Opt[float64] { return m.prompt })
 	s.TTFT, s.TPOT = pool(runs, func(m measured) load.Dist { return m.ttft }), pool(runs, func(m measured) load.Dist { return m.tpot })
@@ -151,12 +152,9 @@ func doubt(s *load.Step, runs []measured) {
 		add(load.WarnFewSamples, "%d of %d runs have no throughput and count as failed measurements", missing, len(runs))
 	}
 	if text := lost(s, runs); text != "" {
-		add(load.WarnPeerBias, "%s", text)
+		add(load.WarnPeerDrain, "%s", text)
 	}
-	for _, text := range runs[0].doubts {
-		add(load.WarnPeerBias, "%s", text)
-	}
-	for _, m := range runs[1:] {
+	for _, m := range runs {
 		for _, text := range m.doubts {
 			if w := load.Warnf(load.WarnPeerBias, "%s", text); !slices.Contains(s.Warnings, w) {
 				s.Warnings = append(s.Warnings, w)
