@@ -85,17 +85,30 @@ func readSource(path string, stderr io.Writer, limits string, requests bool) (so
 	if journal.Looks(head) {
 		return readJournal(r, path, stderr, limits)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, peers.Limit+1))
+	data, err := readBounded(f, r)
 	if err != nil {
-		return source{}, bare(err)
+		return source{}, err
 	}
-	if len(data) > peers.Limit {
-		return source{}, fmt.Errorf("larger than %d MiB; save the result without its single requests", peers.Limit>>20)
-	}
-	if f, known, err := peers.Read(path, data); known {
-		return source{peer: &f}, err
+	if peer, known, err := peers.Read(path, data); known {
+		return source{peer: &peer}, err
 	}
 	return readSummary(path, data, limits)
+}
+
+// readBounded reads a file whole, through r, up to the limit for such files.
+func readBounded(f *os.File, r io.Reader) ([]byte, error) {
+	tooLarge := fmt.Errorf("larger than %d MiB; save the result without its single requests", peers.Limit>>20)
+	if info, err := f.Stat(); err == nil && info.Size() > peers.Limit {
+		return nil, tooLarge
+	}
+	data, err := io.ReadAll(io.LimitReader(r, peers.Limit+1))
+	if err != nil {
+		return nil, bare(err)
+	}
+	if len(data) > peers.Limit { // a pipe, which has no size
+		return nil, tooLarge
+	}
+	return data, nil
 }
 
 // readSummary reads a curve.json or a CSV.
