@@ -112,7 +112,7 @@ func oneTool(files []File) error {
 			return fmt.Errorf("%s is of %s and %s of %s, which count differently: they make no common curve; analyze each tool's files with --out and plot the folders together",
 				files[0].name, a.name, f.name, b.name)
 		}
-		if other, twice := seen[f.sum]; twice {
+		if other, twice := seen[f.sum]; twice && len(f.runs) > 0 {
 			return fmt.Errorf("%s and %s hold the same bytes: one measurement is not two; give it once", other, f.name)
 		}
 		seen[f.sum] = f.name
@@ -133,8 +133,8 @@ func oneShape(runs []source) error {
 		{"output tokens asked for", func(m measured) string { return asked(m.shape.OutputTokensAsked) }},
 	} {
 		if a, b, differ := extremes(runs, facet.of); differ {
-			return fmt.Errorf("%s is %.60q in %s and %.60q in %s%s: a curve is of one model and one request shape; give the files of one",
-				facet.what, facet.of(a.measured), a.file, facet.of(b.measured), b.file, sameFile(a, b))
+			return fmt.Errorf("%s is %.60q in %s and %.60q in %s: a curve is of one model and one request shape; %s",
+				facet.what, facet.of(a.measured), a.file, facet.of(b.measured), b.file, mend(a, b))
 		}
 	}
 	for _, length := range lengths {
@@ -145,12 +145,12 @@ func oneShape(runs []source) error {
 	return nil
 }
 
-// sameFile says that rows of one file differ.
-func sameFile(a, b source) string {
-	if a.file != b.file {
-		return ""
+// mend says what to do about runs that differ.
+func mend(a, b source) string {
+	if a.file == b.file {
+		return "keep the runs of one in the file"
 	}
-	return fmt.Sprintf(" (levels %d and %d)", a.streams, b.streams)
+	return "give the files of one"
 }
 
 func asked(n int) string {

@@ -60,9 +60,9 @@ type measured struct {
 	finished, failed load.Opt[int]
 	failures         map[string]int
 
-	prompt, output                load.Opt[float64] // mean tokens per request
-	ttft, tpot, icl, e2e, connect load.Dist
-	decode                        load.Dist
+	prompt, output       load.Opt[float64] // mean tokens per request
+	ttft, tpot, icl, e2e load.Dist
+	decode               load.Dist
 
 	doubts []string // that concern this run only
 }

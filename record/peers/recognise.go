@@ -44,6 +44,9 @@ func byKeys(data []byte) *tool {
 		if err != nil || !ok {
 			break
 		}
+		if name == "schema" {
+			return nil // ours
+		}
 		keys[name] = true
 		if t := signature(keys); t != nil {
 			return t
@@ -77,8 +80,6 @@ func skip(d *json.Decoder) error {
 // signature decides as soon as the keys read so far allow it; large lists come later.
 func signature(has map[string]bool) *tool {
 	switch {
-	case has["schema"]:
-		return nil // ours
 	case has["aggregated_metrics"], has["traffic_scenario"] && has["benchmark_version"]:
 		return &genaiBench
 	case has["benchmarks"]:
@@ -97,7 +98,7 @@ func signature(has map[string]bool) *tool {
 
 // fallback decides by all keys of an object.
 func fallback(has map[string]bool) *tool {
-	if has["output_throughput"] && has["total_token_throughput"] && !has["schema"] {
+	if has["output_throughput"] && has["total_token_throughput"] {
 		return &vllm
 	}
 	return nil

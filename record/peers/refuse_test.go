@@ -22,6 +22,7 @@ func vllmFile(n int, more string) string {
 func TestFilesThatAreRefused(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
 		{"a", vllmFile(4, `,"request_rate":2.5`), `vLLM bench serve: line 1: "request_rate" is 2.5: arrivals at a rate (open loop) hold no number of streams, so the file has no level; run vllm bench serve with --max-concurrency N`},
+		{"a", vllmFile(4, `,"request_rate":"inf","ramp_up_strategy":"linear"`), `"ramp_up_strategy" is linear: arrivals at a rate`},
 		{"a", `{"model_id":"m","request_rate":"inf","max_concurrency":null,"output_throughput":5}`, `line 1: no "max_concurrency": the number of streams was not held, or is not written; run vllm bench serve`},
 		{"a", vllmFile(4, "") + "\n" + `{"model_id":"m","max_concurrency":-4}`, `line 2: no "max_concurrency"`},
 		{"a", vllmFile(4, "")[:60], "line 1: the JSON is cut off at byte 60; copy the file again"},
@@ -80,7 +81,7 @@ func TestFilesThatDoNotJoin(t *testing.T) {
 		{[]string{vllmFile(4, ""), vllmFile(8, ""), vllmFile(4, "")}, "0.json and 2.json hold the same bytes: one measurement is not two; give it once"},
 		{[]string{fmt.Sprintf(sglang, 100, 9), fmt.Sprintf(sglang, 200, 9)}, `input tokens asked for is "100" in 0.json and "200" in 1.json`},
 		{[]string{fmt.Sprintf(sglang, 100, 90) + "\n" + fmt.Sprintf(sglang, 100, 900)}, "answers have 10 tokens on average at one level and 100 at another"},
-		{[]string{"| PP | TG | B | S_TG t/s |\n| 1 | 2 | 1 | 5 |\n| 1 | 4 | 1 | 5 |\n"}, `output tokens asked for is "2" in 0.json and "4" in 0.json (levels 1 and 1)`},
+		{[]string{"| PP | TG | B | S_TG t/s |\n| 1 | 2 | 1 | 5 |\n| 1 | 4 | 1 | 5 |\n"}, `output tokens asked for is "2" in 0.json and "4" in 0.json: a curve is of one model and one request shape; keep the runs of one in the file`},
 		{[]string{`{"traffic_scenario":["D(1,1)"],"benchmark_version":"1"}`}, "0.json: genai-bench: it describes an experiment and holds no measurement"},
 		{[]string{`{"output_token_throughput":{"avg":5},"input_config":{"concurrency":[4]}}`, "Metric,Value\nOutput Token Throughput (per sec),5\n"}, "0.json and 1.json: JSON and CSV of AIPerf / GenAI-Perf hold the same figures; give the JSON files alone"},
 	} {

@@ -74,6 +74,7 @@ func (r *rate) UnmarshalJSON(b []byte) error {
 type vllmDoc struct {
 	serving
 	Model     loose[string] `json:"model_id"`
+	RampUp    loose[string] `json:"ramp_up_strategy"` // of the request rate
 	MedianE2E number        `json:"median_e2el_ms"`
 	P50E2E    number        `json:"p50_e2el_ms"`
 	P90E2E    number        `json:"p90_e2el_ms"`
@@ -91,6 +92,9 @@ func readVLLM(f *File, _ string, data []byte) error {
 		var j vllmDoc
 		if err := d.decode(&j); err != nil {
 			return err
+		}
+		if j.RampUp.V != "" {
+			return fmt.Errorf("line %d: %w", d.line, f.tool.openLoop(`"ramp_up_strategy"`, fmt.Sprintf("%.40s", j.RampUp.V)))
 		}
 		m, err := j.run(f.tool)
 		if err != nil {
