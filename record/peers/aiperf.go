@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,6 +75,7 @@ type aiperfInput struct {
 		URL   loose[string]   `json:"url"`
 		URLs  loose[[]string] `json:"urls"`
 		Type  loose[string]   `json:"type"`
+		Usage loose[bool]     `json:"use_server_token_count"`
 	}] `json:"endpoint"`
 	Prompt loose[struct {
 		Prompt    loose[aiperfLengths] `json:"prompt"`
@@ -152,6 +154,7 @@ func (j *aiperfDoc) run(t *tool, path string) (measured, error) {
 	e := &in.Endpoint.V
 	m.model = firstText(firstOf(in.Names.V), firstOf(e.Names.V), modelNamed(in.Models.V))
 	m.target, m.shape.Dialect = firstText(e.URL.V, firstOf(e.URLs.V)), dialect(e.Type.V)
+	m.serverTokens = e.Usage.V
 	p := &in.Prompt.V
 	m.shape.InputTokensAsked = first(p.Prompt.V.Input.V.Mean, p.Synthetic.V.Mean).count().V
 	m.shape.OutputTokensAsked = first(p.Prompt.V.Output.V.Mean, p.Output.V.Mean).count().V
@@ -285,9 +288,12 @@ func streamsInFolder(path string) int {
 	return n
 }
 
-func aiperfDoubts([]measured) []string {
-	return []string{
+func aiperfDoubts(runs []measured) []string {
+	doubts := []string{
 		"throughput is too low: AIPerf and GenAI-Perf divide all tokens by the time from the first request to the last answer, ramp-up and drain included, so the plateau seems to come later and to rise",
-		"output tokens are counted with the client's tokenizer unless the server's count was asked for: throughput can be off either way by some per cent",
 	}
+	if slices.ContainsFunc(runs, func(m measured) bool { return !m.serverTokens }) {
+		doubts = append(doubts, "output tokens are counted with the client's tokenizer unless the server's count was asked for: throughput can be off either way by some per cent")
+	}
+	return doubts
 }

@@ -64,7 +64,8 @@ type measured struct {
 	ttft, tpot, icl, e2e load.Dist
 	decode               load.Dist
 
-	doubts []string // that concern this run only
+	serverTokens bool     // known to be counted by the server
+	doubts       []string // that concern this run only
 }
 
 // span says what the length of a run holds besides the level.

@@ -233,6 +233,13 @@ func TestBiasIsSaid(t *testing.T) {
 			}
 		}
 	}
+	f, _, err := peers.Read("a", []byte(`{"output_token_throughput":{"avg":5},"input_config":{"endpoint":{"use_server_token_count":true},"loadgen":{"concurrency":2}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := peers.Join([]peers.File{f}); err != nil || strings.Contains(texts(r.Warnings, load.WarnPeerBias), "tokenizer") {
+		t.Errorf("tokens that the server counted are doubted: %+v, %v", r.Warnings, err)
+	}
 	// Streams that were busy for 99 % of the time lost nothing worth saying.
 	for _, s := range join(t, "guidellm.json").Steps {
 		if text := texts(s.Warnings, load.WarnPeerDrain); text != "" {
