@@ -52,6 +52,8 @@ func percentiles(levels []level, fitted int, seed uint64, read func(x []float64)
 	tau := levelScatter(levels[:fitted])
 	if single(levels) {
 		tau = max(tau, soleScatter(levels[:trim(x)]))
+	} else {
+		tau *= widening(fitted)
 	}
 	counts := make([]int, 0, 64)
 	values := make([]float64, replicates)
