@@ -33,6 +33,7 @@ const (
 	WarnRemeasured      = "remeasured"
 	WarnPeerBias        = "peer_bias"
 	WarnPeerDrain       = "peer_drain"
+	WarnEstimates       = "estimates_disagree"
 )
 
 // Warnf makes a Warning from a code and a formatted text.

@@ -22,14 +22,20 @@ type Setting struct {
 	Drift     float64       // change of the endpoint's speed over the sweep
 	DriftOver time.Duration // length of the sweep
 	Step      time.Duration
+	Slowdown  time.Duration // added to a step for each request in it: the ramp bends
+	Even      bool          // steps of equal length, without jitter
 	Output    int
 	Window    time.Duration
 }
 
 // Endpoint returns the simulated endpoint of a setting.
 func (s Setting) Endpoint(seed uint64) sim.Config {
+	jitter := 0.20
+	if s.Even {
+		jitter = 0
+	}
 	return sim.Config{
-		Slots: s.Slots, StepBase: s.Step, OutputTokens: s.Output, StepJitter: 0.20,
+		Slots: s.Slots, StepBase: s.Step, StepPerSequence: s.Slowdown, OutputTokens: s.Output, StepJitter: jitter,
 		Noise: s.Noise, NoiseWindow: s.Window, Drift: s.Drift, DriftOver: s.DriftOver, Seed: seed,
 	}
 }
