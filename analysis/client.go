@@ -14,8 +14,7 @@ import (
 const (
 	wrongBy    = 0.05           // of a figure, from which on it is called wrong
 	wrongShare = 0.01           // of the arrivals that may be wrong: what is said of the others is said of p99
-	suspectLag = 0.25           // of the time between two tokens: a request that was never read so late has rightful stamps
-	mergeLag   = 0.5            // of the time between two tokens: from that lateness on a read may meet both
+	mergeLag   = 0.25           // of the time between two tokens: read so late after the last of them, others may have waited longer
 	mergeShare = wrongShare / 2 // of the chunks that were read so late, at least
 	grain      = 1e-3           // seconds by which timers, and what leaves, may be late on an idle machine
 )

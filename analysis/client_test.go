@@ -50,7 +50,7 @@ func TestClientRules(t *testing.T) {
 	}
 	both := func(a, b func(*Data)) func(*Data) { return func(d *Data) { a(d); b(d) } }
 	user := every(func(s *load.Sample) { s.Clock, s.Lag = load.ClockUser, load.Lag{} })
-	// 13 is 32.8 to 65.5 ms, 9 is 2.05 to 4.1 ms, 12 16.4 to 32.8 ms
+	// 13 is 32.8 to 65.5 ms, 8 is 1.02 to 2.05 ms, 12 16.4 to 32.8 ms
 	tests := []struct {
 		name   string
 		change func(d *Data)
@@ -71,7 +71,7 @@ func TestClientRules(t *testing.T) {
 				lagged(s, 12)
 			}
 		}), ""},
-		{"not so late that two tokens could meet", every(func(s *load.Sample) { s.Coalesced = 1; lagged(s, 9) }), ""},
+		{"not so late that two tokens could meet", every(func(s *load.Sample) { s.Coalesced = 1; lagged(s, 8) }), ""},
 		{"too few to move a p99", both(every(func(s *load.Sample) { lagged(s, 12) }), every(func(s *load.Sample) {
 			if s.ID%12 == 0 {
 				s.Coalesced = 1

@@ -29,7 +29,7 @@ func (d *levelData) intake(gap float64) intake {
 		share := float64(inside) / float64(len(s.Chunks))
 		in.chunks += float64(inside)
 		in.coalesced += share * float64(s.Coalesced)
-		if s.Lag.Max.Seconds() > suspectLag*gap {
+		if s.Lag.Max.Seconds() > mergeLag*gap {
 			in.merged += share * float64(s.Coalesced)
 		}
 		in.stamped += share * float64(s.Lag.Chunks())

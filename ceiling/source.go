@@ -159,8 +159,8 @@ func (s *source) send() {
 			continue
 		}
 		st.due = st.due.Add(s.shape.Interval)
-		if st.due.Before(now) { // a source that is late is slow, it sends no tokens in a heap
-			st.due = now
+		if st.due.Before(now.Add(s.shape.Interval * 3 / 4)) { // a source that is late is slow, it sends no tokens in a heap
+			st.due = now.Add(s.shape.Interval)
 		}
 		heap.Fix(&s.due, 0)
 	}
