@@ -142,7 +142,9 @@ var step = structure(of(list, "measurements", "warnings").and(of(counts, "models
 		"waiting": structure(of(number, "mean", "max")),
 		"kv_use":  structure(of(fraction, "mean", "max")),
 	})),
-	"client": structure(of(fraction, "cpu").and(of(millis, "lag_p99_ms", "gc_pause_ms")).and(of(boolean, "bound"))),
+	"client": structure(of(fraction, "cpu", "coalesced_share", "refill_share").and(of(number, "cores")).
+		and(of(millis, "lag_p50_ms", "lag_p99_ms", "wake_p50_ms", "wake_p99_ms", "gc_pause_ms")).
+		and(of(boolean, "bound")).and(of(text, "reason")).and(fields{"lag_clock": oneOf("kernel", "user")})),
 }))
 
 // account are the fields of a step that say how it went. They count for every

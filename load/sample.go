@@ -40,6 +40,7 @@ type Sample struct {
 	Sent      time.Duration      `json:"sent,omitzero"`       // t0: immediately before the request is handed to the HTTP client
 	End       time.Duration      `json:"end,omitzero"`        // tE: [DONE] or end of the body, whichever comes first; for failures the moment of failure
 	Dispatch  Opt[time.Duration] `json:"dispatch,omitzero"`   // from the end of the worker's previous request to Sent, deliberate waits excluded
+	Drain     time.Duration      `json:"drain,omitzero"`      // the part of Dispatch in which the connection of the previous request was not free yet
 	Dialled   bool               `json:"dialled,omitzero"`    // a new connection was made for it
 	Connect   time.Duration      `json:"connect,omitzero"`    // time spent dialling and in TLS; defined when Dialled
 	Chunks    []Chunk            `json:"chunks,omitzero"`     // arrivals of the token-bearing events, in order; empty without streaming

@@ -73,6 +73,24 @@ type Step struct {
 	Warnings                             []Warning
 }
 
+// ClientHealth says how far the measuring client, not the endpoint, was behind in a
+// step, and whether a figure of the step is wrong because of it. Of what was measured
+// per visit it holds the worst. Times are seconds.
+type ClientHealth struct {
+	CPU     float64 // share used of the cores that it may use, 0…1
+	Cores   int     // that it may use at once
+	GCPause float64 // stop-the-world pauses
+
+	LagP50, LagP99   float64      // from the arrival of a chunk until it was read
+	LagClock         string       // ClockKernel: of the chunks themselves; ClockUser: not known, WakeP50 and WakeP99 instead
+	WakeP50, WakeP99 float64      // how late the process woke up: the larger of its timers (beyond 1 ms, which is their grain) and its scheduler
+	Coalesced        Opt[float64] // share of the chunks that shared their read, and so their stamp, with an earlier one
+	Refill           Opt[float64] // share of the load that was missing because streams stood empty between two requests
+
+	Bound  bool
+	Reason string // in words, with the figure; empty unless Bound
+}
+
 // SLO says whether a step meets the limits of [Settings].SLO.
 type SLO struct {
 	Met  Opt[bool] // undefined: too few requests to tell

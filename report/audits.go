@@ -45,8 +45,8 @@ var auditColumns = []column{
 	{"output length", "mean", "tokens", func(s load.Step) string { return defined(s.OutputLengthMean, plots.Fixed) }},
 	{"cached prompt tokens", "", "share", func(s load.Step) string { return defined(s.CachedShare, percent) }},
 	{"drift", "", "last to first pass", func(s load.Step) string { return defined(s.Drift, percent) }},
-	{"client CPU", "", "share of all cores", func(s load.Step) string {
-		if !s.Client.OK {
+	{"client CPU", "", "share of the cores it may use", func(s load.Step) string {
+		if s.Client.V.Cores == 0 {
 			return plots.Missing
 		}
 		return percent(s.Client.V.CPU)
@@ -60,6 +60,8 @@ var auditColumns = []column{
 		}
 		return plots.Fixed(s.Client.V.LagP99 * 1e3)
 	}},
+	{"shared stamps", "", "share of chunks", func(s load.Step) string { return defined(s.Client.V.Coalesced, percent) }},
+	{"streams empty", "", "share of time", func(s load.Step) string { return defined(s.Client.V.Refill, percent) }},
 }
 
 func defined(o load.Opt[float64], write func(float64) string) string {

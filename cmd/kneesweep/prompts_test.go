@@ -65,7 +65,7 @@ func TestPromptsOfAFile(t *testing.T) {
 	content := questions(20)
 	path := write(t, "mine.jsonl", content)
 	r := command(quick("--url", url, "--model", "sim", "--json", "--prompts", path, "--out", filepath.Join(t.TempDir(), "run"))...)
-	if r.code != 0 {
+	if !swept(r) {
 		t.Fatalf("exit %d: %s", r.code, r.err)
 	}
 	doc := object(t, r.out)

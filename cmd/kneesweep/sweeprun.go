@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,7 +21,7 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	if o.target.embedded {
 		perStream = 2 // both ends are ours
 	}
-	if err := checkDescriptors(o.target.config.Connections, perStream); err != nil {
+	if err := checkConnections(o.target.config.Connections, perStream); err != nil {
 		return failed(err)
 	}
 	if o.target.embedded {
@@ -47,6 +48,11 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		return err
 	case err != nil:
 		return errors.Join(o.refused(c, out, cl.Endpoint(), &first), err)
+	}
+	if !o.target.embedded { // its truth is known, and it shares our cores
+		for _, hint := range foresight(&first, o.plan.highest(), runtime.GOMAXPROCS(0), o.target.config.NewConnection) {
+			fmt.Fprintf(c.App.ErrWriter, "hint: %s\n", hint)
+		}
 	}
 	o.target.source = calibrate(o.target.source, first.PromptTokens.V)
 	run := o.newRun(cl.Endpoint())

@@ -17,7 +17,7 @@ var layers = [][]string{
 	{"workload", "client/probe", "record/journal", "record/peers", "record/table", "record/parquet", "record/prom", "analysis/steady", "analysis/knee", "sim"},
 	{"client", "analysis"},
 	{"sweep", "plots", "record/history"},
-	{"report"},
+	{"report", "ceiling"},
 	{"nightly"},
 	{"config"},
 	{"cmd/..."},
