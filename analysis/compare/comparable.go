@@ -76,10 +76,12 @@ func fields(old, latest analysis.Curve) []Difference {
 	add(fatal, "request.cache", func(r load.Run) string { return text(r.Request.Cache) })
 	add(fatal, "settings.think_ms", swept(func(r load.Run) string { return fmt.Sprintf("%g", float64(r.Settings.Think.Microseconds())/1e3) }))
 	prompts := fatal
-	if generated(a) && generated(b) { // its hash holds the seed, and the words that the tokenizer asked for
-		prompts = expected
+	if generated(a) && generated(b) { // the hash holds the number of words, which follows the tokenizer, and the seed
+		prompts = weak
 	}
-	add(prompts, "dataset_hash", func(r load.Run) string { return text(r.DatasetHash) })
+	if prompts.Fatal || a.Seed == b.Seed {
+		add(prompts, "dataset_hash", func(r load.Run) string { return text(r.DatasetHash) })
+	}
 	add(weak, "tool", func(r load.Run) string { return text(r.Tool) })
 	add(weak, "settings.window_ms", swept(func(r load.Run) string { return fmt.Sprintf("%g", float64(r.Settings.Window.Microseconds())/1e3) }))
 	add(weak, "settings.measurements", func(r load.Run) string { return count(r.Settings.Measurements) })

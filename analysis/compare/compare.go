@@ -113,6 +113,7 @@ type Moved struct {
 type Missing struct {
 	Concurrency int
 	Old, New    string // why: empty = valid there
+	Failing     bool   // valid in the old run, and over the error rate allowed in the new one
 }
 
 // Verdict is the answer in one word.
@@ -120,7 +121,7 @@ type Verdict string
 
 // The verdicts.
 const (
-	Regression  Verdict = "regression"  // a figure is worse, surely and by more than the least that matters
+	Regression  Verdict = "regression"  // a figure is worse, surely and by more than the least that matters, or a level fails that did not
 	Improvement Verdict = "improvement" // a figure is better in that sense, and none is worse
 	Equivalent  Verdict = "equivalent"  // the intervals of throughput and plateau lie within the least that matters
 	NoEvidence  Verdict = "no_evidence" // no change is shown, which does not mean that there is none
@@ -144,12 +145,18 @@ type Comparison struct {
 	Warnings    []load.Warning
 }
 
+// Forced reports whether the runs did not do the same work, so that the figures
+// compare what cannot be compared.
+func (c Comparison) Forced() bool {
+	return slices.ContainsFunc(c.Differences, func(d Difference) bool { return d.Fatal })
+}
+
 // Runs compares a run with one or more earlier ones, given from the oldest to
 // the latest. Levels and figures are tested against the latest; with three
 // earlier runs or more each is held against all of them as well ([Against]), and
 // the verdict rests on that. Differences in what was asked are listed, and the
 // figures computed all the same: whether they mean anything is for the caller
-// to say ([Difference.Fatal]).
+// to say ([Comparison.Forced]).
 func Runs(old []Run, latest Run, o Options) Comparison {
 	last := old[len(old)-1]
 	c := Comparison{
@@ -166,7 +173,9 @@ func Runs(old []Run, latest Run, o Options) Comparison {
 	}
 	p := newPairs(last.Curve, latest.Curve)
 	c.Missing = missing(last.Curve, latest.Curve)
-	c.Figures = p.figures(last.Curve, latest.Curve)
+	if len(p.all) > 0 { // with no level in common a plateau says little
+		c.Figures = p.figures(last.Curve, latest.Curve)
+	}
 	c.Levels = p.levels()
 	addTTFT(c.Levels, last, latest)
 	if c.ByHistory {
@@ -196,10 +205,17 @@ func missing(old, latest analysis.Curve) []Missing {
 		_, inOld := a[n]
 		_, inNew := b[n]
 		if !inOld || !inNew {
-			all = append(all, Missing{n, why(old, n, inOld), why(latest, n, inNew)})
+			all = append(all, Missing{n, why(old, n, inOld), why(latest, n, inNew), inOld && failing(latest, n)})
 		}
 	}
 	return all
+}
+
+// failing reports whether failed requests are why a level of a curve is not valid.
+func failing(c analysis.Curve, n int) bool {
+	return slices.ContainsFunc(c.Steps, func(s load.Step) bool {
+		return s.Concurrency == n && !s.Valid && s.ErrorRate.V > c.Run.Settings.MaxErrorRate
+	})
 }
 
 func concurrencies(curves ...analysis.Curve) []int {

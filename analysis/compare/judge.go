@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 
 	"kneesweep/analysis/stat"
 	"kneesweep/load"
@@ -68,7 +69,7 @@ func (c *Comparison) judge() {
 	correct(levels, c.MinEffect, found)
 	c.detectable(figures)
 	switch {
-	case found[Worse] > 0:
+	case found[Worse] > 0, len(c.Levels) > 0 && c.Failing():
 		c.Verdict = Regression
 	case found[Better] > 0:
 		c.Verdict = Improvement
@@ -79,6 +80,11 @@ func (c *Comparison) judge() {
 	default:
 		c.Verdict = NoEvidence
 	}
+}
+
+// Failing reports whether requests fail at a level that was valid before.
+func (c *Comparison) Failing() bool {
+	return slices.ContainsFunc(c.Missing, func(m Missing) bool { return m.Failing })
 }
 
 // correct adjusts a family of tests for their number and counts judgements.

@@ -16,7 +16,7 @@ type pair struct {
 	old, latest float64 // medians, tokens/s
 	ranks       stat.Shift
 	ranked      bool    // the windows suffice for ranks
-	shift       float64 // of log throughput
+	shift       float64 // log of latest / old
 	within      float64 // variance of shift that the windows explain
 }
 
@@ -49,9 +49,7 @@ func newPairs(old, latest analysis.Curve) pairs {
 		x, y := logs(s.Measurements), logs(t.Measurements)
 		q := pair{n: n, old: s.Throughput.V.Value, latest: t.Throughput.V.Value, ranks: stat.RankSum(x, y, 1-alpha)}
 		q.shift = math.Log(q.latest / q.old)
-		if q.ranked = !math.IsInf(q.ranks.Lo, -1); q.ranked {
-			q.shift = q.ranks.Value
-		}
+		q.ranked = !math.IsInf(q.ranks.Lo, -1)
 		q.within = cvOld*cvOld*medianVariance(x) + cvNew*cvNew*medianVariance(y)
 		p.all = append(p.all, q)
 	}

@@ -63,10 +63,10 @@ func (m measured) scattered(level, run float64) compare.Run {
 
 // alarms are the verdicts on all seeds of a row.
 type alarms struct {
-	verdicts           map[compare.Verdict]int
-	by                 map[string]int // regressions in which a figure, or any level, is worse
-	compared, covered  int            // all; those whose interval of throughput over all levels holds the truth
-	detectable         []float64
+	verdicts          map[compare.Verdict]int
+	by                map[string]int // regressions in which a figure, or any level, is worse
+	compared, covered int            // all; those whose interval of throughput over all levels holds the truth
+	detectable        []float64
 }
 
 func (a *alarms) add(c compare.Comparison, truth float64) {
