@@ -69,6 +69,7 @@ func ComparisonMarkdown(w io.Writer, c compare.Comparison) error {
 // parties names the runs.
 func parties(c compare.Comparison) []string {
 	name := func(r load.Run) string {
+		r.Settings.Measurements = 0 // where it differs it is listed
 		if s := origin(r); s != "" {
 			return s
 		}

@@ -26,7 +26,7 @@ func ComparisonVerdict(c compare.Comparison) string {
 	case compare.Regression:
 		return fmt.Sprintf("Regression%s%s: %s.", against, forced, strings.Join(findings(c, compare.Worse), "; "))
 	case compare.Improvement:
-		return fmt.Sprintf("Improvement%s, and no regression%s: %s.", against, forced, strings.Join(findings(c, compare.Better), "; "))
+		return fmt.Sprintf("Improvement%s%s, and no regression: %s.", against, forced, strings.Join(findings(c, compare.Better), "; "))
 	case compare.Equivalent:
 		return fmt.Sprintf("Equivalent within %s%s: %s.", percent(c.MinEffect), forced, seen(c))
 	case compare.NoEvidence:
@@ -44,7 +44,7 @@ func findings(c compare.Comparison, j compare.Judgement) []string {
 			continue
 		}
 		if c.ByHistory {
-			all = append(all, fmt.Sprintf("%s %s (%s, p %s)", plain(f.Name), away(f.History.V.Change), zText(f.History.V), pText(f.History.V.Adjusted)))
+			all = append(all, fmt.Sprintf("%s %s (%s, p %s)", plain(f.Name), away(f.History.V.Change), zText(f), pText(f.History.V.Adjusted)))
 			continue
 		}
 		all = append(all, fmt.Sprintf("%s %s (%s, p %s)", plain(f.Name), away(f.Change.Ratio.Value-1), intervalText(f.Change.Ratio), pText(f.Change.Adjusted)))
@@ -92,7 +92,7 @@ func seen(c compare.Comparison) string {
 		}
 		measured := fmt.Sprintf("throughput over %s is %s (%s)", commonLevels(c), away(f.Change.Ratio.Value-1), intervalText(f.Change.Ratio))
 		if c.ByHistory {
-			measured = fmt.Sprintf("%s %s (%s)", plain(f.Name), away(f.History.V.Change), zText(f.History.V))
+			measured = fmt.Sprintf("%s %s (%s)", plain(f.Name), away(f.History.V.Change), zText(f))
 		}
 		if d := f.Change.Detectable; d.OK {
 			measured += fmt.Sprintf(", and a loss of %s would have been found in four of five such comparisons", percent(d.V))
@@ -203,9 +203,13 @@ func pText(p load.Opt[float64]) string {
 	return "= " + pCell(p)
 }
 
-func zText(h compare.History) string {
+// zText is a figure among those of earlier runs.
+func zText(f compare.Figure) string {
+	h := f.History.V
+	name, scale := figureName(f.Name)
+	_, unit, _ := strings.Cut(name, ", ")
 	if !h.Z.OK {
-		return "they are all the same"
+		return fmt.Sprintf("all of them had %s %s", plots.Number(scale*h.Mean), unit)
 	}
-	return fmt.Sprintf("mean %s, sd %s, z %s", plots.Number(h.Mean), plots.Number(h.SD), signed(h.Z.V))
+	return fmt.Sprintf("mean %s %s, sd %s, z %s", plots.Number(scale*h.Mean), unit, plots.Number(scale*h.SD), signed(h.Z.V))
 }

@@ -63,7 +63,7 @@ func compareFlags(c *cli.Context) (compareOptions, error) {
 	case effect <= 0 || effect >= 1:
 		return o, usagef("--min-effect: %s, need a share above 0 and below 1", c.String("min-effect"))
 	case c.NArg() < 2:
-		return o, usagef("compare needs OLD and NEW, got %d files", c.NArg())
+		return o, usagef("compare needs OLD and NEW, got %d", c.NArg())
 	case c.Bool("json") && c.Bool("markdown"):
 		return o, usagef("--json and --markdown: choose one")
 	case o.out != "" && !slices.Contains(plots.Formats(), o.format):
