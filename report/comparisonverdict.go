@@ -84,30 +84,31 @@ func judged(c compare.Comparison, f compare.Figure) compare.Judgement {
 	return f.Change.Judgement
 }
 
-// seen says what was measured, and what change would have been found.
+// seen says what was measured, the first figure that was tested, and what change
+// would have been found.
 func seen(c compare.Comparison) string {
 	for _, f := range c.Figures {
-		if f.Name != compare.FigureThroughput {
+		if judged(c, f) == compare.Untested {
 			continue
 		}
-		measured := fmt.Sprintf("throughput over %s is %s (%s)", commonLevels(c), away(f.Change.Ratio.Value-1), intervalText(f.Change.Ratio))
+		measured := fmt.Sprintf("%s %s (%s)", plain(f.Name), away(f.Change.Ratio.Value-1), intervalText(f.Change.Ratio))
 		if c.ByHistory {
 			measured = fmt.Sprintf("%s %s (%s)", plain(f.Name), away(f.History.V.Change), zText(f))
 		}
 		if d := f.Change.Detectable; d.OK {
-			measured += fmt.Sprintf(", and a loss of %s would have been found in four of five such comparisons", percent(d.V))
+			measured += fmt.Sprintf(", and a change for the worse by %s would have been found in four of five such comparisons", percent(d.V))
 		}
 		return measured
 	}
-	l := c.Levels[0]
-	return fmt.Sprintf("throughput at N = %d is %s (%s)", l.Concurrency, away(l.Throughput.Ratio.Value-1), intervalText(l.Throughput.Ratio))
-}
-
-func commonLevels(c compare.Comparison) string {
-	if len(c.Levels) == 1 {
-		return "the common level"
+	for _, l := range c.Levels {
+		switch h := l.History.V; {
+		case c.ByHistory && h.P.OK:
+			return fmt.Sprintf("throughput at N = %s is %s against the mean", whole(l.Concurrency), away(h.Change))
+		case !c.ByHistory && l.Throughput.P.OK:
+			return fmt.Sprintf("throughput at N = %s is %s (%s)", whole(l.Concurrency), away(l.Throughput.Ratio.Value-1), intervalText(l.Throughput.Ratio))
+		}
 	}
-	return fmt.Sprintf("the %d common levels", len(c.Levels))
+	return "nothing is worse"
 }
 
 // untold says why nothing could be tested.

@@ -151,7 +151,7 @@ func (c Comparison) Forced() bool {
 	return slices.ContainsFunc(c.Differences, func(d Difference) bool { return d.Fatal })
 }
 
-// Runs compares a run with one or more earlier ones, given from the oldest to
+// Runs compares a run with earlier ones, at least one, given from the oldest to
 // the latest. Levels and figures are tested against the latest; with three
 // earlier runs or more each is held against all of them as well ([Against]), and
 // the verdict rests on that. Differences in what was asked are listed, and the

@@ -302,3 +302,26 @@ func TestDriftWidens(t *testing.T) {
 		t.Errorf("without drift %+v, with it %+v", a, b)
 	}
 }
+
+// Hundreds of windows a level give a P that is almost 0, and no NaN.
+func TestManyWindows(t *testing.T) {
+	many := func(seed uint64, speed float64) Run {
+		r := sweep(seed, speed, 24, 0.05)
+		rng := rand.New(rand.NewPCG(seed, 9))
+		for i := range r.Curve.Steps {
+			s := &r.Curve.Steps[i]
+			x := s.Throughput.V.Value
+			s.Measurements = nil
+			for range 200 {
+				s.Measurements = append(s.Measurements, x*math.Exp(0.05*rng.NormFloat64()))
+			}
+			s.Throughput = load.Some(stat.MedianEstimate(s.Measurements))
+		}
+		return r
+	}
+	for _, l := range Runs([]Run{many(1, 1)}, many(3, 0.2), Options{}).Levels {
+		if p := l.Throughput.P; !p.OK || !(p.V >= 0 && p.V < 1e-4) || l.Throughput.Judgement != Worse {
+			t.Errorf("N = %d: %+v", l.Concurrency, l.Throughput)
+		}
+	}
+}

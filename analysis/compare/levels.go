@@ -127,7 +127,7 @@ func (c *Change) ranked(s stat.Shift, extra, df float64) {
 		Lo:    min(ratio, math.Exp(s.Value-spread(s.Value-s.Lo))),
 		Hi:    max(ratio, math.Exp(s.Value+spread(s.Hi-s.Value))),
 	}
-	z := stat.Student{DF: math.Inf(1)}.Quantile(1 - s.P/2)
+	z := -stat.Student{DF: math.Inf(1)}.Quantile(max(s.P/2, 1e-300))
 	p := 1.0
 	switch {
 	case extra == 0:

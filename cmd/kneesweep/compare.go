@@ -113,7 +113,7 @@ func compareRuns(c *cli.Context, sources []source, o compareOptions) error {
 
 // notComparable lists what keeps runs from being compared.
 func notComparable(c compare.Comparison) error {
-	errs := []error{errors.New("the runs did not do the same work; sweep again alike, or compare with --force:")}
+	errs := []error{errors.New("the runs did not do the same work; sweep again alike, or compare with --force")}
 	for _, d := range c.Differences {
 		if d.Fatal {
 			errs = append(errs, fmt.Errorf("%s: OLD %s, NEW %s", d.Field, d.Old, d.New))
