@@ -5,7 +5,7 @@ FUZZTIME ?= 30s
 TOOL      = $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz bench lint golden e2e demo accuracy
+.PHONY: help build test race fuzz bench benchmarks lint golden e2e demo accuracy
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,7 +22,10 @@ race: ## the same with the race detector, without the long ones
 fuzz: ## every fuzz target in turn, FUZZTIME (30s) each
 	@GO="$(GO)" .ci/fuzz "$(FUZZTIME)"
 
-bench: ## all benchmarks
+bench: ## the client beside wrk, SDKs and a floor in C (40 minutes), as Markdown for docs/bench.md
+	cd bench && $(GO) run .
+
+benchmarks: ## all Go benchmarks
 	$(GO) test -run '^$$' -bench . ./...
 
 lint: ## golangci-lint, in the version that tools/go.mod pins

@@ -13,14 +13,18 @@ import (
 type Data struct {
 	Run     load.Run
 	Visits  []load.Visit
-	Samples []load.Sample // in any order
+	Samples []load.Sample   // in any order
+	Server  []load.Server   // what the server said of itself, in any order
+	Open    *load.OpenPhase // nil when no open loop was run
 }
 
 // Analyze turns what was measured into a curve.
 func Analyze(d Data) Curve {
 	run := d.Run
 	run.Request.InputTokensGot = promptTokensMean(d.Samples)
-	return Build(run, Summarize(d))
+	c := Build(run, Summarize(d))
+	c.Confirm = confirm(d, c)
+	return c
 }
 
 // promptTokensMean is the mean prompt as the server counted it.
@@ -42,11 +46,14 @@ func promptTokensMean(samples []load.Sample) load.Opt[float64] {
 // that were interrupted count only when a level has no other, and then the step
 // is not valid; one that failures ended makes it invalid in any case.
 func Summarize(d Data) []load.Step {
-	order := inOrder(d.Samples)
+	order, server := inOrder(d.Samples), byTime(d.Server)
 	byLevel := visitsByLevel(d.Visits)
 	steps := make([]load.Step, 0, len(byLevel))
 	for _, n := range slices.Sorted(maps.Keys(byLevel)) {
-		steps = append(steps, newLevelData(d.Run, n, byLevel[n], order).step())
+		level := newLevelData(d.Run, n, byLevel[n], order)
+		step := level.step()
+		step.Server = level.serverFigures(server)
+		steps = append(steps, step)
 	}
 	return steps
 }

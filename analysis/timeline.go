@@ -72,6 +72,7 @@ func NearKnee(c Curve) (int, bool) {
 func NewTimeline(d Data, n int) (Timeline, bool) {
 	visits := visitsByLevel(d.Visits)[n]
 	slices.SortFunc(visits, func(a, b load.Visit) int { return cmp.Compare(a.Index, b.Index) })
+	visits, _ = latest(visits)
 	order := inOrder(d.Samples)
 	tokens := newLevelData(d.Run, n, visits, order).tokens
 	t := Timeline{Concurrency: n}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"sync"
 	"syscall"
@@ -27,7 +28,7 @@ type client func(ctx context.Context, t *tally) error
 
 // clients makes a client for a task.
 var clients = map[string]func(task) client{
-	"kneesweep":                ours,
+	product:                    ours,
 	"net/http + encoding/json": ordinary,
 	"go-openai":                sashabaranov,
 	"openai-go":                openai,
@@ -43,14 +44,29 @@ type tally struct {
 // result is what a client process prints.
 type result struct {
 	Events, Coalesced int64
-	P50, P99          float64 // µs, NaN is written as −1
+	P50, P99          float64 // µs; −1 = not compared
 	Objects           float64 // heap objects made per event, the request's own included
 	MaxRSS            int64   // bytes
 }
 
 // run is the whole life of a client process.
-func run(name string, t task, seconds float64) error {
-	ask := clients[name](t)
+func run(name string, t task, seconds float64, profile string) error {
+	dial, ok := clients[name]
+	if !ok {
+		return fmt.Errorf("no client %q", name)
+	}
+	if profile != "" {
+		f, err := os.Create(profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	ask := dial(t)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(seconds*float64(time.Second)))
 	defer cancel()
 	tallies := make([]tally, t.streams)
@@ -108,8 +124,8 @@ func sentAt(content string) time.Duration {
 }
 
 const (
-	stampDigits  = 19
-	monotonicRaw = 1 // CLOCK_MONOTONIC
+	stampDigits    = 19
+	clockMonotonic = 1 // CLOCK_MONOTONIC
 )
 
 // monotonic returns CLOCK_MONOTONIC, the clock of the source's stamps.
@@ -125,7 +141,7 @@ func joinClocks() (time.Time, time.Duration) {
 	best := time.Hour
 	for range 1000 {
 		before := time.Now()
-		m := clockGettime(monotonicRaw)
+		m := clockGettime(clockMonotonic)
 		if took := time.Since(before); took < best {
 			best, at, mono = took, before.Add(took/2), m
 		}

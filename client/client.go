@@ -3,8 +3,9 @@
 //
 // What a sample means is laid down in docs/method.md: the clock starts immediately
 // before the request is handed to net/http, an event's arrival is the moment at
-// which the read that completed it returned, and every token count says where it
-// comes from. Answers stream through client/sse; this package holds the wire
+// which the kernel received what completed it (where the kernel tells: Linux, TCP;
+// elsewhere when the read returned; the sample says which), and every token count
+// says where it comes from. Answers stream through client/sse; this package holds the wire
 // dialect, the timeouts and the causes of failure.
 package client
 

@@ -19,14 +19,15 @@ type conn struct {
 	greeted bool          // something was read
 
 	socket *receiver // nil: no stamps of the kernel
-	seen   atomic.Pointer[receipt]
 }
 
-// receipt tells one exchange of the reads that were made for it. Only its connection
-// writes it, perhaps on a goroutine of net/http.
+// receipt tells of the reads of a connection. Only the connection writes it, perhaps
+// on a goroutine of net/http, which may hand the connection to the next request
+// before the one that it served has looked.
 type receipt struct {
 	reads atomic.Int64 // that brought something
 	stamp atomic.Int64 // of the last of them, the kernel's wall clock in ns; 0 = none
+	users atomic.Int64 // requests that were given the connection
 }
 
 // errHTTP2 is what a server gives us that speaks HTTP/2 without being asked to.
@@ -35,25 +36,18 @@ var errHTTP2 = errors.New("its first words are a frame of HTTP/2")
 // Read looks at the first bytes: net/http would call them unsolicited or malformed,
 // depending on whether they or the request come first.
 func (c *conn) Read(b []byte) (int, error) {
-	n, err := c.receive(b)
+	var n int
+	var err error
+	if c.socket != nil {
+		n, err = c.socket.read(b)
+	} else {
+		n, err = c.Conn.Read(b)
+	}
 	if !c.greeted && n > 0 {
 		c.greeted = true
 		if n > 3 && b[0] == 0 && b[1] == 0 && b[3] == 4 { // settings
 			return 0, errHTTP2
 		}
-	}
-	return n, err
-}
-
-// receive reads, and tells the exchange that has the connection by then of it.
-func (c *conn) receive(b []byte) (int, error) {
-	if c.socket == nil {
-		return c.Conn.Read(b)
-	}
-	n, stamp, err := c.socket.read(b)
-	if seen := c.seen.Load(); seen != nil && n > 0 {
-		seen.stamp.Store(stamp)
-		seen.reads.Add(1)
 	}
 	return n, err
 }

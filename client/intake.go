@@ -16,6 +16,7 @@ type intake struct {
 	body  io.Reader
 	epoch time.Time
 	seen  *receipt // nil: the connection has no stamps of the kernel
+	user  int64    // which of its users this is
 	reads int64    // of the connection, at the last read of the body
 
 	batch  int           // number of the arrival of what was read last: what has one number has one stamp
@@ -43,10 +44,10 @@ func (in *intake) start(epoch time.Time) time.Duration {
 // listen asks the connection to tell of its reads from now on; nil, and one without
 // stamps of the kernel, has nothing to tell.
 func (in *intake) listen(nc *conn) {
-	in.seen, in.reads = nil, 0
+	in.seen = nil
 	if nc != nil && nc.socket != nil {
-		in.seen = new(receipt) // not a part of in: the connection keeps it until its next request
-		nc.seen.Store(in.seen)
+		in.seen = &nc.socket.receipt
+		in.user, in.reads = in.seen.users.Add(1), in.seen.reads.Load()
 	}
 }
 
@@ -62,19 +63,24 @@ func (in *intake) tick() (wall int64, even bool) {
 	return wall, even
 }
 
-// Read reads the body and stamps what came.
+// Read reads the body and stamps what came. A chunk of HTTP that takes several reads
+// of the connection is handed out whole by net/http, and so has the stamp of the last.
 func (in *intake) Read(b []byte) (int, error) {
 	n, err := in.body.Read(b)
 	wall, even := in.tick()
 	var stamp int64
-	more := false // the connection has read since
+	more, held := false, false // the connection has read since; it had read before what came now
 	if in.seen != nil {
 		reads := in.seen.reads.Load()
 		stamp, more, in.reads = in.seen.stamp.Load(), reads != in.reads, reads
+		if in.seen.users.Load() != in.user { // all has come, and the read may be that of another
+			more, stamp = true, 0
+		}
+		held = !more && n > 0
 	}
 	lag := time.Duration(wall - stamp)
 	switch {
-	case in.seen != nil && !more && n > 0: // an earlier read of the connection had brought it
+	case held:
 	case more && stamp > 0 && even && lag >= 0:
 		in.arrive(in.now-lag, true)
 	default:

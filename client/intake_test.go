@@ -21,6 +21,7 @@ func TestIntake(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		deaf  bool          // the connection has no stamps
+		taken bool          // another request has got the connection before the first read was looked at
 		jump  time.Duration // the wall clock was set, before the first read
 		reads []read
 	}{
@@ -36,6 +37,7 @@ func TestIntake(t *testing.T) {
 		"clock set forward":          {jump: time.Second, reads: []read{{reads: 1, stamp: time.Second, at: 10 * ms, batch: 1}, {reads: 2, stamp: lag, at: 17 * ms, batch: 2, known: true}}},
 		"clock set back":             {jump: -2 * ms, reads: []read{{reads: 1, stamp: lag, at: 10 * ms, batch: 1}}},
 		"clock slewed":               {jump: 500 * time.Microsecond, reads: []read{{reads: 1, stamp: lag, at: 7 * ms, batch: 1, known: true}}},
+		"taken by the next":          {taken: true, reads: []read{{reads: 1, stamp: lag, at: 10 * ms, batch: 1}}},
 		"the end is no arrival":      {reads: []read{{reads: 1, stamp: lag, at: 7 * ms, batch: 1, known: true}, {reads: 1, stamp: 13 * ms, err: io.EOF, at: 20 * ms, batch: 2}}},
 		"the end came with its mark": {reads: []read{{reads: 1, stamp: lag, err: io.EOF, at: 7 * ms, batch: 1, known: true}}},
 	} {
@@ -45,6 +47,9 @@ func TestIntake(t *testing.T) {
 				in.start(time.Now())
 				if !c.deaf {
 					in.seen = new(receipt)
+				}
+				if c.taken {
+					in.seen.users.Add(1)
 				}
 				in.ahead -= c.jump
 				for i, r := range c.reads {

@@ -73,7 +73,7 @@ func ended(finish []byte) bool {
 
 // stray takes text that is no field of a stream: a line "error: …", a JSON object
 // without "data:", or anything. It returns the words of an error.
-func (x *exchange) stray(ev sse.Event) (failure string, failed bool) {
+func (x *exchange) stray(ev *sse.Event) (failure string, failed bool) {
 	text := bytes.TrimSpace(ev.Stray)
 	if name, rest, ok := bytes.Cut(text, []byte(":")); ok && bytes.EqualFold(name, []byte("error")) {
 		if rest = bytes.TrimSpace(rest); !raised(rest) {

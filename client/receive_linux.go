@@ -14,22 +14,21 @@ import (
 // read returns: when its last segment was received. One read is one system call, made
 // from a callback that exists once per connection. It is for one reader at a time.
 type receiver struct {
-	raw   syscall.RawConn
-	local net.Addr
-	far   net.Addr
-	ready func(fd uintptr) bool // r.receive, made once: a new one for each read would be garbage
-
-	message syscall.Msghdr
-	vector  syscall.Iovec
-	control control
+	receipt
+	raw     syscall.RawConn
+	ready   func(fd uintptr) bool // r.receive, made once: a new one for each read would be garbage
 	n       int
 	errno   syscall.Errno
+	vector  syscall.Iovec
+	message syscall.Msghdr
+	control control
+	conn    net.Conn // for its addresses
 }
 
 // control is room for the one control message that is asked for.
 type control struct {
 	header syscall.Cmsghdr
-	stamp  syscall.Timespec
+	time   syscall.Timespec
 }
 
 // newReceiver asks the kernel to stamp what arrives; nil if nc is no TCP connection of
@@ -50,30 +49,31 @@ func newReceiver(nc net.Conn) *receiver {
 	if err != nil || refused != nil {
 		return nil
 	}
-	r := &receiver{raw: raw, local: nc.LocalAddr(), far: nc.RemoteAddr()}
+	r := &receiver{raw: raw, conn: nc}
 	r.ready = r.receive
 	return r
 }
 
-// read is [net.Conn.Read] with the kernel's receive time, in ns of the wall clock; 0
-// if the kernel gave none.
-func (r *receiver) read(b []byte) (n int, stamp int64, err error) {
+// read is [net.Conn.Read], and leaves a receipt.
+func (r *receiver) read(b []byte) (int, error) {
 	if len(b) == 0 {
-		return 0, 0, nil
+		return 0, nil
 	}
 	r.vector.Base = &b[0]
 	r.vector.SetLen(len(b))
-	err = r.raw.Read(r.ready)
+	err := r.raw.Read(r.ready)
 	r.vector.Base = nil
 	switch {
 	case err != nil:
-		return 0, 0, err
+		return 0, err
 	case r.errno != 0:
-		return 0, 0, &net.OpError{Op: "read", Net: "tcp", Source: r.local, Addr: r.far, Err: os.NewSyscallError("recvmsg", r.errno)}
+		return 0, &net.OpError{Op: "read", Net: "tcp", Source: r.conn.LocalAddr(), Addr: r.conn.RemoteAddr(), Err: os.NewSyscallError("recvmsg", r.errno)}
 	case r.n == 0:
-		return 0, 0, io.EOF
+		return 0, io.EOF
 	}
-	return r.n, r.stamped(), nil
+	r.stamp.Store(r.stamped())
+	r.reads.Add(1)
+	return r.n, nil
 }
 
 // receive makes one call that does not block; false if nothing is there yet.
@@ -95,14 +95,14 @@ func (r *receiver) receive(fd uintptr) bool {
 	}
 }
 
-// stamped returns the receive time that came with the last read.
+// stamped returns the receive time that came with the last read, 0 if none did.
 func (r *receiver) stamped() int64 {
 	h := &r.control.header
 	if r.message.Controllen < uint64(unsafe.Sizeof(r.control)) ||
 		h.Level != syscall.SOL_SOCKET || h.Type != syscall.SCM_TIMESTAMPNS {
 		return 0
 	}
-	return r.control.stamp.Nano()
+	return r.control.time.Nano()
 }
 
 // holdStamps keeps the kernel stamping. It stamps while any socket wishes it, begins

@@ -68,7 +68,7 @@ func (x *exchange) stream(r *sse.Reader, labelled bool) {
 }
 
 // event takes one event; true ends the stream.
-func (x *exchange) event(ev sse.Event) bool {
+func (x *exchange) event(ev *sse.Event) bool {
 	d := &x.decoded
 	failed := string(ev.Type) == "error"
 	if len(ev.Stray) > 0 {
@@ -111,14 +111,14 @@ func (x *exchange) event(ev sse.Event) bool {
 }
 
 // raise ends the stream with an error of the server.
-func (x *exchange) raise(ev sse.Event, text string) {
+func (x *exchange) raise(ev *sse.Event, text string) {
 	x.lastEvent = ev.At
 	x.fail(load.CauseStreamError, text)
 }
 
 // take notes a frame that was understood. One that repeats the whole message after
 // its pieces brings nothing new.
-func (x *exchange) take(ev sse.Event) {
+func (x *exchange) take(ev *sse.Event) {
 	d := &x.decoded
 	if d.token && !d.partial && x.events.partial {
 		d.token, d.content, d.reasoning, d.text = false, false, false, nil

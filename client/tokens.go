@@ -111,8 +111,17 @@ func (x *exchange) chunk(at time.Duration) {
 
 // note takes what every frame may say: counts, model, reason, text.
 func (x *exchange) note() {
+	x.events.understood++
+	if !x.stencil.fitted { // a frame like an earlier one but for its text brings nothing else
+		x.learn()
+	}
+	if x.c.cfg.KeepText {
+		x.events.text = append(x.events.text, x.decoded.text...)
+	}
+}
+
+func (x *exchange) learn() {
 	e, s, d := &x.events, x.s, &x.decoded
-	e.understood++
 	if d.usage != nil {
 		e.tally.take(d.usage)
 	}
@@ -126,9 +135,6 @@ func (x *exchange) note() {
 		s.FinishReason = string(d.finish)
 	}
 	e.reasoned = e.reasoned || d.reasoning
-	if x.c.cfg.KeepText {
-		e.text = append(e.text, d.text...)
-	}
 }
 
 // count settles the tokens of the finished sample.

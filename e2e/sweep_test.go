@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -31,6 +32,7 @@ func TestOllama(t *testing.T) {
 	target := []string{"--url", s.base(), "--model", model, "--json"}
 	t.Run("ping", func(t *testing.T) { k.ping(t, target) })
 	t.Run("sweep", func(t *testing.T) { k.sweep(t, target) })
+	t.Run("levels of its own", func(t *testing.T) { k.adaptive(t, target) })
 	k.restart(t, s, target)
 }
 
@@ -105,6 +107,29 @@ func (k kneesweep) sweep(t *testing.T, target []string) {
 	readOutput(t, out, "report.md")
 	_, file := readOutput(t, out, "curve.json")
 	sameJSON(t, "curve.json against standard output", file, live)
+	journal, _ := readOutput(t, out, "*journal*")
+	sameJSON(t, "analyze of the journal against the live curve", k.run(t, "analyze", journal, "--json"), live)
+}
+
+// adaptive leaves the choice of the levels to the sweep. KNEESWEEP_E2E_KEEP names a
+// folder that keeps its output.
+func (k kneesweep) adaptive(t *testing.T, target []string) {
+	out := os.Getenv("KNEESWEEP_E2E_KEEP")
+	if out == "" {
+		out = filepath.Join(t.TempDir(), "run")
+	}
+	began := time.Now()
+	live := k.run(t, slices.Concat([]string{"sweep"}, target, []string{"--max-concurrency", "32", "--precision", "30%", "--budget", "2m", "--window", "500ms", "--out", out})...)
+	var c curve
+	decode(t, live, &c)
+	t.Logf("%d levels chosen in %.0f s: %s%s", len(c.Steps), time.Since(began).Seconds(), c.Run.StopReason, c.table())
+	overTime := c.Run.Status == "stopped" && strings.Contains(c.Run.StopReason, "time budget") // on a busy machine
+	if c.Run.Status != "complete" && !overTime || c.Run.StopReason == "" || len(c.Steps) < 6 {
+		t.Errorf("%d levels, status %s, reason %q", len(c.Steps), c.Run.Status, c.Run.StopReason)
+	}
+	if c.AdmissionLimit == nil || c.AdmissionLimit.Value != slots {
+		t.Errorf("admission limit = %v, want %d", c.AdmissionLimit, slots)
+	}
 	journal, _ := readOutput(t, out, "*journal*")
 	sameJSON(t, "analyze of the journal against the live curve", k.run(t, "analyze", journal, "--json"), live)
 }

@@ -36,6 +36,7 @@ type Sample struct {
 	Visit  int   `json:"visit,omitzero"`  // index of the visit during which it was sent
 	Warmup bool  `json:"warmup,omitzero"` // sent while its visit was still warming up
 
+	Scheduled Opt[time.Duration] `json:"scheduled,omitzero"`  // in an open loop, when it was meant to be sent
 	Sent      time.Duration      `json:"sent,omitzero"`       // t0: immediately before the request is handed to the HTTP client
 	End       time.Duration      `json:"end,omitzero"`        // tE: [DONE] or end of the body, whichever comes first; for failures the moment of failure
 	Dispatch  Opt[time.Duration] `json:"dispatch,omitzero"`   // from the end of the worker's previous request to Sent, deliberate waits excluded
@@ -109,6 +110,15 @@ func (s *Sample) TTFT() Opt[time.Duration] {
 		return Opt[time.Duration]{}
 	}
 	return Some(s.Chunks[0].At - s.Sent)
+}
+
+// FromSchedule is how much longer latencies are from the scheduled time than from
+// the send, Sent - Scheduled; undefined in a closed loop.
+func (s *Sample) FromSchedule() Opt[time.Duration] {
+	if !s.Scheduled.OK {
+		return Opt[time.Duration]{}
+	}
+	return Some(s.Sent - s.Scheduled.V)
 }
 
 // TTFC is time to first content: the first chunk that is neither reasoning nor

@@ -22,7 +22,7 @@ type Step struct {
 	InvalidReason string
 	Steady        bool
 	Scout         bool         // scouting level of the adaptive policy: few windows
-	Imported      bool         // from a table: only throughput and medians of latencies are known
+	Imported      bool         // from a file of summaries: what it does not tell is zero or undefined; Finished counts when above 0, Failed when there is an ErrorRate
 	Drift         Opt[float64] // (last pass - first pass) / their mean, of the window medians
 
 	Window        time.Duration // length of its windows; 0 = it was not measured here
@@ -69,6 +69,7 @@ type Step struct {
 	Replayed, Retries                    int
 	DispatchDelay                        Dist // time a worker took from one request's end to its next send, think time excluded
 	Client                               Opt[ClientHealth]
+	Server                               Opt[ServerStats] // undefined without the server's own metrics
 	Warnings                             []Warning
 }
 

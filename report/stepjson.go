@@ -78,15 +78,26 @@ type stepJSON struct {
 	Retries           load.Opt[int]  `json:"retries"`
 	DispatchDelay     distJSON       `json:"dispatch_delay_ms"`
 	Client            clientJSON     `json:"client"`
+	Server            *serverJSON    `json:"server"`
 	Warnings          []load.Warning `json:"warnings"`
 }
 
-// forget makes null what a table does not say.
+// forget makes null what a file of summaries does not say. Such a level is known
+// by its started, which is always null.
 func (j *stepJSON) forget() {
 	none := load.Opt[int]{}
 	j.Steady = load.Opt[bool]{}
-	j.Requests, j.Waves, j.BackoffMS, j.ScaledShare = number{}, number{}, number{}, number{}
-	j.Started, j.Finished, j.Failed, j.InFlightAtEnd = none, none, none, none
+	j.BackoffMS, j.ScaledShare = number{}, number{}
+	if j.Requests.V == 0 {
+		j.Requests = number{}
+	}
+	if !j.ErrorRate.OK {
+		j.Failed = none
+	}
+	if j.Finished.V == 0 && !j.ErrorRate.OK {
+		j.Finished, j.Waves = none, number{}
+	}
+	j.Started, j.InFlightAtEnd = none, none
 	j.ConnectionsOpened, j.ConnectionsReused, j.Replayed, j.Retries = none, none, none, none
 }
 
@@ -107,7 +118,7 @@ func stepOf(s load.Step) stepJSON {
 		Models: counts(s.Models), Fingerprints: counts(s.Fingerprints),
 		ConnectionsOpened: load.Some(s.ConnectionsOpened), ConnectionsReused: load.Some(s.ConnectionsReused),
 		Replayed: load.Some(s.Replayed), Retries: load.Some(s.Retries), DispatchDelay: millisDist(s.DispatchDelay),
-		Client: clientOf(s.Client), Warnings: list(s.Warnings),
+		Client: clientOf(s.Client), Server: serverOf(s.Server), Warnings: list(s.Warnings),
 	}
 	for i, x := range s.Measurements {
 		j.Measurements[i] = finite(x)
@@ -137,7 +148,7 @@ func (j stepJSON) load() load.Step {
 		Models: j.Models, Fingerprints: j.Fingerprints,
 		ConnectionsOpened: j.ConnectionsOpened.V, ConnectionsReused: j.ConnectionsReused.V,
 		Replayed: j.Replayed.V, Retries: j.Retries.V, DispatchDelay: j.DispatchDelay.load(1e3),
-		Client: j.Client.load(), Warnings: j.Warnings,
+		Client: j.Client.load(), Server: j.Server.load(), Warnings: j.Warnings,
 	}
 	for _, x := range j.Measurements {
 		s.Measurements = append(s.Measurements, orNaN(x))

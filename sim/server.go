@@ -17,7 +17,8 @@ const (
 	maxBody        = 64 << 20
 )
 
-// ServeHTTP serves POST …/chat/completions, streaming and not, and GET …/models.
+// ServeHTTP serves POST …/chat/completions, streaming and not, GET …/models, and GET
+// /metrics with the names of vLLM.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/chat/completions"):
@@ -30,6 +31,8 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{
 			"object": "list", "data": []any{map[string]any{"id": e.cfg.Model, "object": "model", "created": 0, "owned_by": "sim"}},
 		})
+	case r.URL.Path == "/metrics":
+		e.metrics(w)
 	default:
 		refuse(w, http.StatusNotFound, "invalid_request_error", "no such path; serves /v1/chat/completions and /v1/models")
 	}

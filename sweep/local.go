@@ -26,6 +26,10 @@ type Config struct {
 	MaxErrorRate float64       // a visit that passes it ends early
 	Seed         uint64
 	Health       *Health // watches the measuring process; nil = not watched
+
+	// Probe asks the server how it is, twice a second; nil = not asked. It must return
+	// soon after its context ends.
+	Probe func(context.Context) (load.Server, error)
 }
 
 // Validate reports every problem of the configuration at once.
@@ -94,6 +98,9 @@ func NewLocal(cfg Config) (*Local, error) {
 		windows: map[int]time.Duration{},
 	}
 	go l.collect()
+	if cfg.Probe != nil {
+		l.workers.Go(func() error { l.probe(); return nil })
+	}
 	return l, nil
 }
 

@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"kneesweep/analysis/stat"
 )
 
@@ -28,37 +26,48 @@ const (
 // τ is the scatter between levels that the windows do not explain: a window
 // belongs to one visit, and what a visit got wrong all its windows share.
 func interval(levels []level, fit line, fitted int, seed uint64) (lo, hi float64) {
+	n, _, w := columns(levels)
+	var s scanner
+	lo, hi = percentiles(levels, fitted, seed, func(x []float64) float64 {
+		s.load(n, x, w)
+		if l, _, ok := s.locate(); ok {
+			return l.k
+		}
+		return n[0]
+	})
+	if second := n[1]; fit.k <= second { // no level measured tells the knees up to it apart
+		hi = max(hi, second)
+	}
+	return min(lo, fit.k), max(hi, fit.k)
+}
+
+// percentiles returns the central 95 % of what a definition reads from replicates
+// of the levels' medians. The same levels and seed give every definition the same
+// replicates, so that intervals compare. fitted is how many levels the default
+// fit used, from which τ is taken.
+func percentiles(levels []level, fitted int, seed uint64, read func(x []float64) float64) (lo, hi float64) {
 	rng := rand.New(rand.NewPCG(seed, bootstrapStream))
-	n, x, w := columns(levels)
+	_, x, _ := columns(levels)
 	pooled := pooledResiduals(levels)
 	tau := levelScatter(levels[:fitted])
 	if single(levels) {
-		tau = soleScatter(levels[:trim(x)])
+		tau = max(tau, soleScatter(levels[:trim(x)]))
+	} else {
+		tau *= widening(fitted)
 	}
 	counts := make([]int, 0, 64)
-	knees := make([]float64, replicates)
-	var s scanner
-	for rep := range knees {
+	values := make([]float64, replicates)
+	for rep := range values {
 		for i, l := range levels {
 			x[i] = resample(l, pooled, rng, &counts)
 			if tau > 0 {
 				x[i] *= math.Exp(tau * rng.NormFloat64())
 			}
 		}
-		s.load(n, x, w)
-		if l, _, ok := s.locate(); ok {
-			knees[rep] = l.k
-		} else {
-			knees[rep] = n[0]
-		}
+		values[rep] = read(x)
 	}
-	slices.Sort(knees)
-	lo = stat.Quantile(knees, (1-confidence)/2)
-	hi = stat.Quantile(knees, (1+confidence)/2)
-	if second := n[1]; fit.k <= second { // no level measured tells the knees up to it apart
-		hi = max(hi, second)
-	}
-	return min(lo, fit.k), max(hi, fit.k)
+	slices.Sort(values)
+	return stat.Quantile(values, (1-confidence)/2), stat.Quantile(values, (1+confidence)/2)
 }
 
 // resample draws as many windows as l has, with replacement, and returns their
@@ -115,66 +124,4 @@ func pooledResiduals(levels []level) []float64 {
 		}
 	}
 	return pooled
-}
-
-// levelScatter returns τ, the standard deviation of the relative error that all
-// windows of a level share:
-//
-//	τ² = max(0, Σw·e²/(L−3) − c·cv²/r)
-//
-// with e the relative residual of a level's median, w its number of windows r
-// over the mean number, L the number of fitted levels, cv the pooled
-// coefficient of variation within levels and c·cv²/r the variance that it gives
-// the median, averaged over the levels with the same weights.
-func levelScatter(levels []level) float64 {
-	within, total := 0.0, 0.0
-	groups := make([][]float64, len(levels))
-	for i, l := range levels {
-		groups[i] = l.windows
-		total += float64(len(l.windows))
-		within += stat.MedianVarianceFactor(len(l.windows))
-	}
-	cv, _ := stat.PooledCV(groups)
-	within *= cv * cv / total
-	return math.Sqrt(max(0, lackOfFit(levels)-within))
-}
-
-// soleScatter is τ where the windows tell nothing and it is all there is to an
-// interval: from every level before a decline, and wider by Student's t over
-// the normal, since the few of them tell it poorly.
-func soleScatter(levels []level) float64 {
-	tau := levelScatter(levels)
-	if df := len(levels) - 3; df > 0 {
-		const p = (1 + confidence) / 2
-		tau *= stat.StudentQuantile(p, df) / distuv.UnitNormal.Quantile(p)
-	}
-	return tau
-}
-
-// lackOfFit is Σw·e²/(L−3), the variance of the levels' relative residuals. The
-// residuals are those of the line that fits best in relative terms (weights
-// 1/x²): under the unweighted line of the estimate a plateau that lies a few
-// per cent off shifts the intercept by a multiple of the first level's value,
-// and the residual there says nothing about the scatter of levels.
-func lackOfFit(levels []level) float64 {
-	n, x, w := columns(levels)
-	total := 0.0
-	relative := make([]float64, len(w))
-	for i := range w {
-		total += w[i]
-		relative[i] = w[i] / (x[i] * x[i])
-	}
-	var s scanner
-	s.load(n, x, relative)
-	fit, ok := s.fit(len(levels))
-	if !ok {
-		return 0
-	}
-	sum := 0.0
-	for i := range x {
-		e := x[i]/max(fit.at(n[i]), x[i]/2) - 1 // a fit near or below zero says nothing relative
-		sum += w[i] * e * e
-	}
-	count := float64(len(levels))
-	return sum * count / total / max(1, count-3)
 }

@@ -31,14 +31,15 @@ const (
 //   - [Found]: the levels at or above the knee are flat (elasticity below
 //     0.1375 with its one-sided 95 % limit below 0.30) and a straight line fits
 //     clearly worse (by more than 6 in BIC).
-//   - [StillRising]: otherwise.
+//   - [StillRising]: otherwise, and where throughput stalled at the knee and then
+//     went on to 1.2 times the plateau or more.
 //
 // A level up to 2 % below the fitted knee counts as lying at it: with 790 and 800
 // tokens/s on the plateau the fit puts the knee 1 % past the first of them.
 //
 // With one window a level the spread of a level is unknown: three levels must
 // lie at or above the knee and no limit is asked, or there are two and the
-// scatter of all levels about the fit puts the limit below 0.30. Where the
+// scatter of all fitted levels puts the limit below 0.30. Where the
 // throughput certainly declines after the plateau the straight line is refuted
 // by that, and its BIC is not asked.
 func Choose(points []Point, seed uint64) Result {
@@ -97,7 +98,8 @@ func (r *Result) judge(levels []level, s segmented, seed uint64) {
 		}
 		return
 	}
-	if !flat(above, levels[:s.count]) || r.Retrograde == nil && bicGain(levels[:s.count], s.line) <= minBIC {
+	if !flat(above, levels[:s.count]) || risesAgain(levels, s.plateau()) ||
+		r.Retrograde == nil && bicGain(levels[:s.count], s.line) <= minBIC {
 		r.Verdict = StillRising
 		r.LowerBound = load.Some(last)
 		r.RisePerDoubling = risePerDoubling(levels)
@@ -106,17 +108,15 @@ func (r *Result) judge(levels []level, s segmented, seed uint64) {
 	r.Verdict = Found
 	r.Concurrency = load.Some(load.Estimate{Value: s.k, Lo: lo, Hi: hi})
 	r.Plateau = load.Some(s.plateau())
-	r.N95 = load.Some(s.n95(levels))
+	r.N95 = load.Some(s.n95(levels[0].n))
 	if second := levels[1].n; s.k < second*(1-kneeNoise) && second-levels[0].n > 1 {
 		r.Warnings = append(r.Warnings, load.Warnf(load.WarnLowConfidence,
 			"a single level lies below the knee, which may be anywhere from %.3g to %d: measure between %d and %d",
 			s.k, int(second), int(levels[0].n), int(second)))
 	}
-	if k, soft := s.soft(levels); soft {
-		r.Soft = true
-		r.Warnings = append(r.Warnings, load.Warnf(load.WarnSoftKnee,
-			"soft knee: weighting levels by their precision puts it at %.3g instead of %.3g", k, s.k))
-	}
+	reasons := s.soft(levels, r.Retrograde)
+	r.Soft = len(reasons) > 0
+	r.Warnings = append(r.Warnings, reasons...)
 }
 
 func (r *Result) noteOutliers(out []outlier) {
@@ -152,8 +152,22 @@ func flat(above, fitted []level) bool {
 	if df < 1 {
 		return false
 	}
-	se := math.Sqrt(2*lackOfFit(fitted)) / math.Log(x[1]/x[0])
+	se := math.Sqrt(2*scatter(fitted)) / math.Log(x[1]/x[0])
 	return e.Value+stat.StudentQuantile(confidence, df)*se < maxUpper
+}
+
+// risesAgain reports whether throughput stalled and went on, as with kernels made
+// for some batch sizes: the last level is 1.2 times the plateau or more, and the
+// last three rise by 10 % per doubling. Over a long stall the levels above the
+// knee are flat all the same.
+func risesAgain(levels []level, plateau float64) bool {
+	lastThree := levels[len(levels)-3:]
+	if lastThree[2].median < minRise*plateau {
+		return false
+	}
+	n, x, _ := columns(lastThree)
+	e, ok := stat.Elasticity(n, x, confidence)
+	return ok && e.Value >= maxElasticity
 }
 
 // bicGain is BIC(straight line) − BIC(line with knee) over the fitted levels,
@@ -161,16 +175,23 @@ func flat(above, fitted []level) bool {
 // parameter.
 func bicGain(levels []level, fit line) float64 {
 	var m moments
-	var squares float64
 	for _, l := range levels {
-		w := float64(len(l.windows))
-		m = m.add(l.n, l.median, w)
-		squares += w * l.median * l.median
+		m = m.add(l.n, l.median, float64(len(l.windows)))
 	}
-	floor := 1e-12 * squares
+	floor := roundingSum(levels)
 	straight := m.sxx - m.snx*m.snx/m.snn
 	n := float64(len(levels))
 	return n*math.Log(max(straight, floor)/max(fit.rss, floor)) - math.Log(n)
+}
+
+// roundingSum is a residual sum of squares that rounding alone may leave: 1e-12
+// of the levels' own weighted sum of squares.
+func roundingSum(levels []level) float64 {
+	var squares float64
+	for _, l := range levels {
+		squares += float64(len(l.windows)) * l.median * l.median
+	}
+	return 1e-12 * squares
 }
 
 func highest(levels []level) float64 {

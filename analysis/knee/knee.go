@@ -71,7 +71,7 @@ type Result struct {
 	Plateau         load.Opt[float64]       // tokens/s; undefined for StillRising and TooFewLevels
 	Slope           load.Opt[float64]       // tokens/s per stream on the rising segment
 	Retrograde      *Retrograde
-	Soft            bool              // the 1/s² weighted fit puts the knee more than 25 % elsewhere
+	Soft            bool              // no sharp corner: 1/s² weights put the knee more than 25 % elsewhere, or a curve that bends throughout fits better
 	N95             load.Opt[float64] // smallest N at which the fit reaches 95 % of its plateau
 	Method          string
 	Outliers        []int             // levels left out as outliers

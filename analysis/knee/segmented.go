@@ -1,18 +1,13 @@
 package knee
 
 import (
-	"math"
+	"fmt"
 
-	"kneesweep/analysis/stat"
 	"kneesweep/load"
 )
 
 // MethodSegmented names the default estimator.
 const MethodSegmented = "segmented"
-
-// softShare is how far the fit with weights 1/s² may put the knee from the
-// unweighted one before the knee is called soft.
-const softShare = 0.25
 
 // Segmented is the default definition of a knee: the place where a rising line
 // meets a plateau, X(N) = a + b·min(N, K), continuous, by least squares in
@@ -23,7 +18,9 @@ const softShare = 0.25
 // not unique: it is then the smallest knee that a proportional rise allows.
 //
 // It is exact on a straight ramp. On a ramp that bends, as batching servers
-// have, it reads low, and the interval does not say so.
+// have, it reads low, and the interval does not say so. The note says where the
+// same fit puts the knee with levels weighted by their precision, 1/s²: a
+// sensitivity, since on a bent ramp those weights read lower still.
 type Segmented struct{}
 
 var _ Finder = Segmented{}
@@ -38,19 +35,22 @@ func (Segmented) Find(points []Point, seed uint64) Estimate {
 	e := Estimate{Method: MethodSegmented}
 	levels := pool(points)
 	if len(levels) < minLevels {
-		e.Note = "fewer than 4 levels"
+		e.Note = noteFew
 		return e
 	}
 	levels, _ = dropOutliers(levels)
 	s, ok := fitSegmented(levels)
 	switch {
 	case !ok:
-		e.Note = "no rising part"
+		e.Note = noteNoRise
 	case s.k >= levels[len(levels)-1].n*(1-kneeTolerance):
-		e.Note = "rises to the last level"
+		e.Note = noteRises
 	default:
 		lo, hi := interval(levels, s.line, s.count, seed)
 		e.Concurrency = load.Some(load.Estimate{Value: s.k, Lo: lo, Hi: hi})
+		if k, _, ok := s.weighted(levels); ok {
+			e.Note = fmt.Sprintf("weighting levels by their precision puts it at %.3g", k)
+		}
 	}
 	return e
 }
@@ -80,39 +80,4 @@ func (s segmented) segment(levels []level) *Segment {
 
 // n95 is the smallest N at which the fit reaches 95 % of its plateau, not below
 // the first level.
-func (s segmented) n95(levels []level) float64 {
-	return max(s.k-0.05*s.plateau()/s.b, levels[0].n)
-}
-
-// soft fits the same levels with weights r/s², s being the standard deviation
-// of a level's windows, and reports where that puts the knee and whether it is
-// more than 25 % elsewhere. A level whose windows scatter less than a tenth of
-// what is usual counts as if they scattered that much; with no scatter known at
-// all s is proportional to the value.
-func (s segmented) soft(levels []level) (k float64, soft bool) {
-	fitted := levels[:s.count]
-	groups := make([][]float64, len(fitted))
-	for i, l := range fitted {
-		groups[i] = l.windows
-	}
-	cv, known := stat.PooledCV(groups)
-	if !known || cv == 0 {
-		cv = 1
-	}
-	n, x, w := columns(fitted)
-	for i, l := range fitted {
-		sd := cv * l.median
-		if len(l.windows) > 1 && known {
-			_, v := stat.Variance(l.windows)
-			sd = max(math.Sqrt(v), 0.1*cv*l.median)
-		}
-		w[i] /= sd * sd
-	}
-	var sc scanner
-	sc.load(n, x, w)
-	l, ok := sc.solve(len(fitted))
-	if !ok {
-		return 0, false
-	}
-	return l.k, math.Abs(l.k-s.k) > softShare*s.k
-}
+func (l line) n95(first float64) float64 { return max(l.k-0.05*l.plateau()/l.b, first) }

@@ -36,7 +36,7 @@ type Event struct {
 	Stray []byte
 	Type  []byte        // its event field, empty if it had none; valid until the next call of Next
 	At    time.Duration // stamp of the read that completed it
-	Read  int           // number of that read, from 1; events with the same number share a stamp
+	Read  int           // number of that read, from 1; what one read completed shares a stamp
 	Cut   bool          // the stream ended before the blank line that closes the event
 }
 
@@ -55,12 +55,10 @@ type Reader struct {
 	at   time.Duration
 	read int
 
-	data    []byte // of the current event: one line within buf, or joined
+	ev      Event // the current one; Data is one line within buf, or joined
 	joined  []byte
-	typ     []byte
-	stray   []byte
-	pending bool // the current event has a data line
-	inside  bool // data lies within buf
+	pending bool // it has a data line
+	inside  bool // Data lies within buf
 }
 
 // NewReader returns a Reader of r. now is asked for the stamp directly after each
@@ -102,12 +100,12 @@ type failed struct{ err error }
 
 func (f failed) Read([]byte) (int, error) { return 0, f.err }
 
-// Next returns the next event; lines that are no field make one too, with stray text
+// Next returns the next event, which is valid until the next call; lines that are no field make one too, with stray text
 // and perhaps without data. At the end of the stream, which io.EOF and
 // io.ErrUnexpectedEOF tell, it first returns an event that lacks its closing blank
 // line, then the error. After any other error of the source, an unfinished event is
 // dropped. A line or an event over [MaxFrame] gives [ErrFrameTooLong].
-func (r *Reader) Next() (Event, error) {
+func (r *Reader) Next() (*Event, error) {
 	r.reset()
 	for {
 		line, ok := r.line()
@@ -127,40 +125,41 @@ func (r *Reader) Next() (Event, error) {
 		}
 		if err := r.field(line); err != nil {
 			r.err, r.pos = err, r.end
-			return Event{}, err
+			return nil, err
 		}
 	}
 }
 
 func (r *Reader) reset() {
-	r.data, r.typ, r.stray, r.pending, r.inside = nil, r.typ[:0], r.stray[:0], false, false
+	r.ev.Data, r.ev.Type, r.ev.Stray, r.pending, r.inside = nil, r.ev.Type[:0], r.ev.Stray[:0], false, false
 }
 
 // full reports whether the current event holds anything to hand out.
-func (r *Reader) full() bool { return r.pending || len(r.stray) > 0 }
+func (r *Reader) full() bool { return r.pending || len(r.ev.Stray) > 0 }
 
-func (r *Reader) event(cut bool) Event {
-	return Event{Data: r.data, Type: r.typ, Stray: r.stray, At: r.at, Read: r.read, Cut: cut}
+func (r *Reader) event(cut bool) *Event {
+	r.ev.At, r.ev.Read, r.ev.Cut = r.at, r.read, cut
+	return &r.ev
 }
 
 // last handles the end of the source: a line without line end counts, and an
 // event without its blank line too.
-func (r *Reader) last() (Event, error) {
+func (r *Reader) last() (*Event, error) {
 	if !errors.Is(r.err, io.EOF) && !errors.Is(r.err, io.ErrUnexpectedEOF) {
-		return Event{}, r.err
+		return nil, r.err
 	}
 	if r.pos < r.end {
 		line := r.strip(r.buf[r.pos:r.end])
 		r.pos, r.scanned = r.end, r.end
 		if err := r.field(line); err != nil {
 			r.err = err
-			return Event{}, err
+			return nil, err
 		}
 	}
 	if r.full() {
 		return r.event(true), nil
 	}
-	return Event{}, r.err
+	return nil, r.err
 }
 
 // line returns the next complete line without its end.
@@ -212,18 +211,18 @@ func (r *Reader) field(line []byte) error {
 	}
 	switch string(name) {
 	case "data":
-		if len(r.data)+len(value)+1 > MaxFrame {
+		if len(r.ev.Data)+len(value)+1 > MaxFrame {
 			return ErrFrameTooLong
 		}
 		if r.pending {
 			r.lift()
 			r.joined = append(append(r.joined, '\n'), value...)
-			r.data = r.joined
+			r.ev.Data = r.joined
 			return nil
 		}
-		r.data, r.pending, r.inside = value, true, true // most events have one line: no copy
+		r.ev.Data, r.pending, r.inside = value, true, true // most events have one line: no copy
 	case "event":
-		r.typ = append(r.typ[:0], value...)
+		r.ev.Type = append(r.ev.Type[:0], value...)
 	case "", "id", "retry":
 	default:
 		r.keep(line)
@@ -234,17 +233,17 @@ func (r *Reader) field(line []byte) error {
 // lift copies data out of buf, before buf changes or a line is joined to it.
 func (r *Reader) lift() {
 	if r.inside {
-		r.joined = append(r.joined[:0], r.data...)
-		r.data, r.inside = r.joined, false
+		r.joined = append(r.joined[:0], r.ev.Data...)
+		r.ev.Data, r.inside = r.joined, false
 	}
 }
 
 // keep adds a line that is no field to the stray text.
 func (r *Reader) keep(line []byte) {
-	if len(r.stray) > 0 && len(r.stray) < maxStray {
-		r.stray = append(r.stray, '\n')
+	if len(r.ev.Stray) > 0 && len(r.ev.Stray) < maxStray {
+		r.ev.Stray = append(r.ev.Stray, '\n')
 	}
-	r.stray = append(r.stray, line[:min(len(line), maxStray-len(r.stray))]...)
+	r.ev.Stray = append(r.ev.Stray, line[:min(len(line), maxStray-len(r.ev.Stray))]...)
 }
 
 // fill reads once and stamps what came. This is the one place where an arrival

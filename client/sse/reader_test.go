@@ -191,8 +191,8 @@ func TestFrameBound(t *testing.T) {
 		if _, err := r.Next(); err != ErrFrameTooLong {
 			t.Fatal(err)
 		}
-		if cap(r.data) > 2*MaxFrame {
-			t.Errorf("data of %d", cap(r.data))
+		if cap(r.joined) > 2*MaxFrame {
+			t.Errorf("data of %d", cap(r.joined))
 		}
 	})
 	t.Run("endless comments", func(t *testing.T) {

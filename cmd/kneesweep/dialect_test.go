@@ -28,6 +28,10 @@ type call struct {
 func (a *asked) keep(refuse func(fields []string) served) func(served) served {
 	return func(next served) served {
 		return func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost {
+				next(w, r)
+				return
+			}
 			raw, _ := io.ReadAll(r.Body)
 			var body map[string]json.RawMessage
 			_ = json.Unmarshal(raw, &body)

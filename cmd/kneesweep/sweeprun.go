@@ -110,10 +110,11 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	defer health.Close()
 	var mem sweep.Memory
 	p := newProgress(c.App.ErrWriter, o)
+	sink := sweep.Tee(journal, mem.Take, limits.take, p.take)
 	local, err := sweep.NewLocal(sweep.Config{
-		Sender: cl, Source: o.target.source, Sink: sweep.Tee(journal, mem.Take, limits.take, p.take),
+		Sender: cl, Source: o.target.source, Sink: sink,
 		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
-		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health,
+		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health, Probe: o.target.probe(c, cl.Endpoint()),
 	})
 	if err != nil {
 		return analysis.Data{Run: run}, err
@@ -122,6 +123,12 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	outcome, err := sweep.Run(ctx, local, o.plan.policy(limits.spent, o.judged(run, &mem)))
 	local.Close()
 	stopProgress()
+	if o.confirm && err == nil && outcome.Status == load.StatusComplete {
+		err = o.openLoop(ctx, c, cl, keep(run, &mem), sink)
+		if ctx.Err() != nil {
+			outcome.Status = load.StatusInterrupted
+		}
+	}
 	run.Status, run.StopReason = outcome.Status, outcome.Reason
 	if cause := context.Cause(ctx); cause != nil && outcome.Status == load.StatusInterrupted {
 		run.StopReason = cause.Error()
@@ -129,7 +136,7 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 			run.Status = load.StatusStopped
 		}
 	}
-	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples}, err
+	return keep(run, &mem), err
 }
 
 // judged returns the levels so far as the limits of --slo see them; nil without limits.

@@ -133,7 +133,7 @@ func TestCompare(t *testing.T) {
 	drifting.Drift, drifting.DriftOver = -0.20, length(t, base)
 	bent := base
 	bent.Step = 8 * time.Millisecond
-	bent.StepPerStream = 100 * time.Microsecond
+	bent.Slowdown = 100 * time.Microsecond
 	changed := func(loss float64, slots bool) accuracy.Setting {
 		s := base
 		if slots {

@@ -16,21 +16,26 @@ import (
 
 // Setting is one cell of the study.
 type Setting struct {
-	Slots         int
-	Levels        []int
-	Noise         float64       // CV of a window's throughput
-	Drift         float64       // change of the endpoint's speed over the sweep
-	DriftOver     time.Duration // length of the sweep
-	Step          time.Duration
-	StepPerStream time.Duration // by which each running sequence lengthens a step: the ramp bends
-	Output        int
-	Window        time.Duration
+	Slots     int
+	Levels    []int
+	Noise     float64       // CV of a window's throughput
+	Drift     float64       // change of the endpoint's speed over the sweep
+	DriftOver time.Duration // length of the sweep
+	Step      time.Duration
+	Slowdown  time.Duration // added to a step for each request in it: the ramp bends
+	Even      bool          // steps of equal length, without jitter
+	Output    int
+	Window    time.Duration
 }
 
 // Endpoint returns the simulated endpoint of a setting.
 func (s Setting) Endpoint(seed uint64) sim.Config {
+	jitter := 0.20
+	if s.Even {
+		jitter = 0
+	}
 	return sim.Config{
-		Slots: s.Slots, StepBase: s.Step, StepPerSequence: s.StepPerStream, OutputTokens: s.Output, StepJitter: 0.20,
+		Slots: s.Slots, StepBase: s.Step, StepPerSequence: s.Slowdown, OutputTokens: s.Output, StepJitter: jitter,
 		Noise: s.Noise, NoiseWindow: s.Window, Drift: s.Drift, DriftOver: s.DriftOver, Seed: seed,
 	}
 }

@@ -14,7 +14,7 @@ const module = "kneesweep"
 var layers = [][]string{
 	{"load", "internal/spell"},
 	{"client/sse", "sweep/pace", "sim/pipe", "analysis/stat", "analysis/slo", "internal/secret", "gate"},
-	{"workload", "client/probe", "record/journal", "record/table", "record/parquet", "record/prom", "analysis/steady", "analysis/knee", "sim"},
+	{"workload", "client/probe", "record/journal", "record/peers", "record/table", "record/parquet", "record/prom", "analysis/steady", "analysis/knee", "sim"},
 	{"client", "analysis"},
 	{"sweep", "plots", "record/history", "analysis/compare"},
 	{"report"},
@@ -35,6 +35,8 @@ var homes = []struct{ dependency, home string }{
 	{"modernc.org/sqlite", "record/history/..."},
 	{"github.com/jackc/pgx", "record/history/..."},
 	{"github.com/prometheus/client_golang", "record/prom/..."},
+	{"github.com/prometheus/common", "client/probe"},
+	{"github.com/prometheus/client_model", "client/probe"},
 	{"github.com/parquet-go", "record/parquet/..."},
 	{"go.yaml.in/yaml", "config/..."},
 	{"gopkg.in/yaml.v2", "config/..."},

@@ -17,6 +17,8 @@ type Content struct {
 	Run     load.Run
 	Visits  []load.Visit
 	Samples []load.Sample
+	Server  []load.Server
+	Open    *load.OpenPhase
 
 	// Missing says in plain words what a cut journal lost; empty = complete.
 	Missing []string
@@ -97,6 +99,10 @@ func (c *Content) take(l line, n int, ended *bool, inFlight *int) error {
 		c.Samples = append(c.Samples, s)
 	case l.Beat != nil:
 		*inFlight = l.Beat.InFlight
+	case l.Server != nil:
+		c.Server = append(c.Server, *l.Server)
+	case l.Open != nil:
+		c.Open = l.Open
 	case l.End != nil:
 		*ended = true
 		c.Run.Status, c.Run.StopReason = l.End.Status, l.End.StopReason
