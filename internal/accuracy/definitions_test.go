@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	definitionSeeds = 25  // 1…25, all of them, for each of four knees
+	definitionSeeds = 60  // 1…60, all of them, for each of four knees
 	allowSeeds      = 100 // 1…100, all of them
 	furtherSeeds    = 100 // 1…100, all of them
 )
