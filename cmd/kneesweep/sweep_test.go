@@ -193,7 +193,8 @@ func TestStoppedByFailures(t *testing.T) {
 		}
 	})
 	r := command(quick("--url", url, "--model", "sim", "--output-tokens", "5", "--levels", "1,2,32,64", "--json", "--out", filepath.Join(t.TempDir(), "run"))...)
-	if r.code != exitNoCurve || !strings.Contains(r.err, "kneesweep: stopped with ") {
+	// Whether the two levels below are valid depends on how busy the machine is.
+	if r.code != exitNoCurve || !strings.Contains(r.err, "kneesweep: stopped with ") && !strings.Contains(r.err, "no level could be measured, since levels from 32 streams on") {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
 	doc := object(t, r.out)
