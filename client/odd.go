@@ -22,14 +22,14 @@ import (
 // wonder looks at a frame that is neither a piece of an answer nor an error in the
 // usual place. With words in message or detail it is an error if a status of 400 to
 // 599 stands beside them, and a complaint otherwise.
-func (d *delta) wonder(f *frame, data []byte) {
+func (d *delta) wonder(kind string, status json.RawMessage, data []byte) {
 	var signs struct {
 		Code   json.RawMessage `json:"code"`
 		Status json.RawMessage `json:"status_code"`
 		Camel  json.RawMessage `json:"statusCode"`
 		OK     json.RawMessage `json:"success"`
 	}
-	if mostly(json.Unmarshal(data, &signs)) != nil || harmless(f.Type) {
+	if mostly(json.Unmarshal(data, &signs)) != nil || harmless(kind) {
 		return
 	}
 	d.odd = true
@@ -38,7 +38,7 @@ func (d *delta) wonder(f *frame, data []byte) {
 		return
 	}
 	d.complaint = true
-	for _, v := range []json.RawMessage{signs.Code, signs.Status, signs.Camel, f.Status} {
+	for _, v := range []json.RawMessage{signs.Code, signs.Status, signs.Camel, status} {
 		n, err := strconv.Atoi(string(bytes.Trim(v, `"`)))
 		d.failed = d.failed || err == nil && n >= 400 && n <= 599
 	}
@@ -83,7 +83,7 @@ func (x *exchange) stray(ev *sse.Event) (failure string, failed bool) {
 	}
 	x.puzzled(text)
 	var d delta
-	if d.decode(text) != nil {
+	if x.wire.decode(&d, nil, text) != nil {
 		return "", false
 	}
 	x.complain(&d)

@@ -34,7 +34,7 @@ func targetFlags() []cli.Flag {
 		&cli.StringSliceFlag{Category: target, Name: "header", Usage: "send a header, `'K: V'` (repeatable)"},
 		&cli.BoolFlag{Category: target, Name: "no-stream", Usage: "ask for whole answers instead of streams"},
 		&cli.StringSliceFlag{Category: target, Name: "omit-field", Usage: "leave `NAME` out of the request body (repeatable)"},
-		&cli.StringFlag{Category: target, Name: "max-tokens-field", Value: client.DefaultMaxTokensField, Usage: "`NAME` of the field that limits the answer"},
+		&cli.StringFlag{Category: target, Name: "max-tokens-field", DefaultText: "max_tokens; max_output_tokens of responses", Usage: "`NAME` of the field that limits the answer"},
 		&cli.BoolFlag{Category: target, Name: "ignore-eos", Usage: "ask the server to generate up to the limit"},
 		&cli.BoolFlag{Category: target, Name: "new-connection", Usage: "open a new connection for each request"},
 		&cli.IntFlag{Category: target, Name: "retries", Usage: "attempts after a failed one; latency runs from the first"},
