@@ -140,6 +140,12 @@ func (c Config) checkBody() []error {
 	return errs
 }
 
+// BodyNames returns the names of the fields of Body, in their order.
+func (c Config) BodyNames() []string {
+	names, _ := members(c.Body)
+	return names
+}
+
 // setBy says which flags decide on a field.
 func setBy(name string) string {
 	switch name = strings.ToLower(name); name {

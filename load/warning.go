@@ -31,6 +31,7 @@ const (
 	WarnStarved         = "starved"
 	WarnLowConfidence   = "low_confidence"
 	WarnRemeasured      = "remeasured"
+	WarnInsecure        = "insecure"
 )
 
 // Warnf makes a Warning from a code and a formatted text.
