@@ -111,11 +111,15 @@ func TestAnthropicEnds(t *testing.T) {
 		"gateway's error": {begun + "data: {\"error\":{\"message\":\"boom\"}}\n\n", load.CauseStreamError, "", 2, load.SourceEstimated, "boom"},
 		"plain words":     {begun + "data: {\"type\":\"error\",\"message\":\"boom\"}\n\n", load.CauseStreamError, "", 2, load.SourceEstimated, "boom"},
 		"nothing said":    {messageBegin + messageEnd, load.CauseEmpty, "end_turn", 3, load.SourceServer, "the answer holds no token"},
+		"whole at last":   {begun + `data: {"type":"message","content":[{"text":"ab"}],"stop_reason":"end_turn","usage":{"output_tokens":2}}` + "\n\n", "", "end_turn", 2, load.SourceServer, ""},
 		"broken frame":    {messageBegin + "data: {\"type\":\n\n" + spoken("a") + messageEnd, "", "end_turn", 3, load.SourceServer, ""},
 	} {
 		s := ask(t, says(c.stream), anthropic)
 		if s.Cause != c.cause || s.FinishReason != c.finish || s.OutputTokens != c.tokens || s.TokenSource != c.source || s.Error != c.error {
 			t.Errorf("%s: cause %q, finish %q, %d tokens (%s), error %q", name, s.Cause, s.FinishReason, s.OutputTokens, s.TokenSource, s.Error)
+		}
+		if name == "whole at last" && (s.Text != "ab" || len(s.Chunks) != 2) {
+			t.Errorf("%s: %q in %d chunks", name, s.Text, len(s.Chunks))
 		}
 		if (s.Malformed > 0) != (name == "broken frame") {
 			t.Errorf("%s: %d malformed frames", name, s.Malformed)

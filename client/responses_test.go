@@ -122,6 +122,7 @@ func TestResponsesEnds(t *testing.T) {
 		"error, no event": {begun + "data: {\"type\":\"error\",\"message\":\"boom\"}\n\n", load.CauseStreamError, "", 2, load.SourceEstimated, "boom"},
 		"nothing said":    {responseBegin + ends("response.completed", `{"status":"completed","output":[],"usage":{"output_tokens":0}}`), load.CauseEmpty, "completed", 0, "", "the answer holds no token"},
 		"another dialect": {role + tok("a"), load.CauseTruncated, "", 0, "", "the stream ended without response.completed or response.incomplete; not understood: {\"id\":\"c1\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}…"},
+		"a call, whole":   {respond("response.output_item.added", `,"item":{"name":"f"}`) + ends("response.completed", `{"output":[{"name":"f","arguments":"{}"}]}`), "", "completed", 1, load.SourceEstimated, ""},
 		"at once":         {ends("response.completed", responseWhole), "", "completed", 3, load.SourceServer, ""},
 	} {
 		s := ask(t, says(c.stream), responses)
@@ -140,14 +141,14 @@ func TestResponsesWhole(t *testing.T) {
 		`{"object":"response","status":"incomplete","output":[{"type":"reasoning","content":[{"type":"reasoning_text","text":"hm"}]}],"usage":{"output_tokens":9,"output_tokens_details":{"reasoning_tokens":9}}}`:              {"", 9, 0},
 		`{"status":"completed","output":[{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]},{"type":"function_call","name":"f"}],"usage":{"output_tokens":9,"output_tokens_details":{"reasoning_tokens":6}}}`: {"", 9, 6},
 		`{"object":"response","status":"in_progress","output":[]}`:                    {load.CauseTruncated, 0, 0},
-		`{"object":"response","status":"failed","error":{"message":"x"}}`:             {load.CauseStreamError, 0, 0},
+		`{"object":"response","status":"failed","error":{"message":"boom"}}`:          {load.CauseStreamError, 0, 0},
 		`{"object":"response","status":"completed","output":[],"usage":null}`:         {load.CauseEmpty, 0, 0},
-		`{"error":{"message":"bad model"}}`:                                           {load.CauseStreamError, 0, 0},
+		`{"error":{"message":"boom"}}`:                                                {load.CauseStreamError, 0, 0},
 		`{"id":"x","object":"chat.completion","choices":[{"finish_reason":"stop"}]}`:  {load.CauseNotAStream, 0, 0},
 		`{"object":"response","status":"completed","output":[{"content":[{"text":"a"`: {load.CauseTruncated, 0, 0},
 	} {
 		s := ask(t, says(body), func(c *Config) { c.Dialect, c.NoStream = Responses, true })
-		if s.Cause != c.cause || s.OutputTokens != c.tokens || s.HiddenTokens != c.hidden {
+		if s.Cause != c.cause || s.OutputTokens != c.tokens || s.HiddenTokens != c.hidden || c.cause == load.CauseStreamError && s.Error != "boom" {
 			t.Errorf("%s: cause %q (%s), %d tokens, %d hidden", body, s.Cause, s.Error, s.OutputTokens, s.HiddenTokens)
 		}
 	}
