@@ -10,6 +10,7 @@ type Warning struct {
 
 // The codes of warnings.
 const (
+	WarnInsecure        = "insecure"
 	WarnBuffered        = "buffered"
 	WarnNotStreamed     = "not_streamed"
 	WarnEstimatedTokens = "estimated_tokens"
@@ -31,7 +32,6 @@ const (
 	WarnStarved         = "starved"
 	WarnLowConfidence   = "low_confidence"
 	WarnRemeasured      = "remeasured"
-	WarnInsecure        = "insecure"
 )
 
 // Warnf makes a Warning from a code and a formatted text.
