@@ -56,7 +56,7 @@ func (d *levelData) warn(st *load.Step) {
 		add(load.WarnMixedModels, "answers came from %d models and %d fingerprints", len(st.Models), len(st.Fingerprints))
 	}
 	if st.Client.V.Bound {
-		add(load.WarnClientBound, "the client used %.0f %% of its cores: it may be what saturates", 100*st.Client.V.CPU)
+		add(load.WarnClientBound, "this is no figure of the endpoint, the client was at its limit: %s", relief)
 	}
 	if n := len(d.superseded); n > 0 {
 		add(load.WarnRemeasured, "measured again, since its earlier windows (median %.4g tokens/s) contradicted the levels beside it; those no longer count",

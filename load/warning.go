@@ -32,6 +32,9 @@ const (
 	WarnStarved         = "starved"
 	WarnLowConfidence   = "low_confidence"
 	WarnRemeasured      = "remeasured"
+	WarnPeerBias        = "peer_bias"
+	WarnPeerDrain       = "peer_drain"
+	WarnEstimates       = "estimates_disagree"
 )
 
 // Warnf makes a Warning from a code and a formatted text.

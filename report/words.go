@@ -56,7 +56,7 @@ func shape(r load.Run) string {
 	}
 	if r.Request.Stream {
 		parts = append(parts, "streaming")
-	} else if len(parts) > 0 {
+	} else if len(parts) > 0 && r.Settings.Passes > 0 { // else no sweep of ours, and it is not told
 		parts = append(parts, "without streaming")
 	}
 	if r.Model != "" {

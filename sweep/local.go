@@ -156,9 +156,7 @@ func (l *Local) Hold(ctx context.Context, level load.Level) (load.Visit, error) 
 		return load.Visit{}, fmt.Errorf("sweep: level %d with %d windows cannot be held", level.Concurrency, level.Windows)
 	}
 	v := l.begin(level)
-	if l.cfg.Health != nil {
-		l.cfg.Health.begin()
-	}
+	l.watch()
 	l.warm(ctx, v)
 	switch {
 	case v.ended() != "":
@@ -194,6 +192,14 @@ func (l *Local) begin(level load.Level) *visit {
 		l.workers.Go(func() error { l.work(slot); return nil })
 	}
 	return v
+}
+
+// watch judges the process from now on: the measured part of a visit, or all of one that
+// does not come so far.
+func (l *Local) watch() {
+	if l.cfg.Health != nil {
+		l.cfg.Health.begin()
+	}
 }
 
 // finish closes a visit and reports its last state.

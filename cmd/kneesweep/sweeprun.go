@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,7 +21,7 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	if o.target.embedded {
 		perStream = 2 // both ends are ours
 	}
-	if err := checkDescriptors(o.target.config.Connections, perStream); err != nil {
+	if err := checkConnections(o.target.config.Connections, perStream); err != nil {
 		return failed(err)
 	}
 	if o.target.embedded {
@@ -47,6 +48,11 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		return err
 	case err != nil:
 		return errors.Join(o.refused(c, out, cl, &first), err)
+	}
+	if !o.target.embedded { // its truth is known, and it shares our cores
+		for _, hint := range foresight(&first, o.plan.highest(), runtime.GOMAXPROCS(0), o.target.config.NewConnection) {
+			fmt.Fprintf(c.App.ErrWriter, "hint: %s\n", hint)
+		}
 	}
 	o.target.source = calibrate(o.target.source, first.PromptTokens.V)
 	run := o.newRun(cl)
@@ -111,8 +117,9 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	defer health.Close()
 	var mem sweep.Memory
 	p := newProgress(c.App.ErrWriter, o)
+	sink := sweep.Tee(journal, mem.Take, limits.take, p.take)
 	local, err := sweep.NewLocal(sweep.Config{
-		Sender: cl, Source: o.target.source, Sink: sweep.Tee(journal, mem.Take, limits.take, p.take),
+		Sender: cl, Source: o.target.source, Sink: sink,
 		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
 		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health, Probe: o.target.probe(c, cl.Endpoint()),
 	})
@@ -123,6 +130,12 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	outcome, err := sweep.Run(ctx, local, o.plan.policy(limits.spent, o.judged(run, &mem)))
 	local.Close()
 	stopProgress()
+	if o.confirm && err == nil && outcome.Status == load.StatusComplete {
+		err = o.openLoop(ctx, c, cl, keep(run, &mem), sink)
+		if ctx.Err() != nil {
+			outcome.Status = load.StatusInterrupted
+		}
+	}
 	run.Status, run.StopReason = outcome.Status, outcome.Reason
 	if cause := context.Cause(ctx); cause != nil && outcome.Status == load.StatusInterrupted {
 		run.StopReason = cause.Error()
@@ -130,7 +143,7 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 			run.Status = load.StatusStopped
 		}
 	}
-	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples, Server: mem.Server}, err
+	return keep(run, &mem), err
 }
 
 // judged returns the levels so far as the limits of --slo see them; nil without limits.
