@@ -77,7 +77,8 @@ func (u *messageUsage) normal() *usage {
 	}
 	n := &usage{Completion: u.Output, CacheRead: u.CacheRead, Reasoning: u.OutputPart.Thinking}
 	if u.Input.ok {
-		n.Prompt = count{u.Input.n + u.CacheWrite.n + u.CacheRead.n, true}
+		all := int64(u.Input.n) + int64(u.CacheWrite.n) + int64(u.CacheRead.n)
+		n.Prompt = count{int(min(all, maxCount)), true}
 	}
 	return n
 }
@@ -112,7 +113,9 @@ func decodeMessage(d *delta, name, data []byte) error {
 		for i := range e.Content {
 			d.block(&e.Content[i])
 		}
-	case "content_block_stop", "ping":
+	case "ping":
+		d.alive = true
+	case "content_block_stop":
 	default:
 		if !raised(e.Error) {
 			d.wonder(kind, e.Status, data)

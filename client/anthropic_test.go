@@ -3,6 +3,7 @@ package client
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"kneesweep/load"
 )
@@ -144,6 +145,23 @@ func TestAnthropicWhole(t *testing.T) {
 		s := ask(t, func(w *writer, _ int) { w.WriteHeader(c.status); w.send(body) }, func(c *Config) { c.Dialect, c.NoStream = Anthropic, true })
 		if s.Cause != c.cause || s.Error != c.error {
 			t.Errorf("%s: cause %q, error %q", body, s.Cause, s.Error)
+		}
+	}
+}
+
+// A server that only keeps the connection alive is silent, in every dialect.
+func TestPingsEndNoSilence(t *testing.T) {
+	for dialect, a := range answers {
+		s := ask(t, func(w *writer, _ int) {
+			w.send(a.begin, a.a)
+			for i := range 20 {
+				w.at(time.Duration(i+1) * 15 * time.Second)
+				w.send(tell("ping", ""), "event: ping\ndata: {\"type\": \"ping\"}\n\n", ": ping\n\n")
+			}
+			w.send(a.b, a.end)
+		}, func(c *Config) { c.Dialect = dialect })
+		if s.Cause != load.CauseTimeoutIdle || s.E2E() != DefaultTimeoutIdle || len(s.Chunks) != 1 {
+			t.Errorf("%s: %q after %v with %d chunks", dialect, s.Cause, s.E2E(), len(s.Chunks))
 		}
 	}
 }

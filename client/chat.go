@@ -36,6 +36,7 @@ type delta struct {
 	text      []byte // the content
 	choices   int    // answers of which it tells
 	last      bool   // nothing follows: it stands for [DONE]
+	alive     bool   // it only keeps the connection alive
 
 	finish      []byte // why generation ended, empty if it did not
 	model       []byte // empty = not said
@@ -69,12 +70,14 @@ type count struct {
 	ok bool
 }
 
+// maxCount is the largest number of tokens that is believed.
+const maxCount = 1 << 30
+
 // UnmarshalJSON never fails.
 func (c *count) UnmarshalJSON(b []byte) error {
-	const most = 1 << 30
 	v, err := strconv.ParseFloat(string(bytes.Trim(b, `"`)), 64)
 	*c = count{}
-	if err == nil && v >= 0 && v <= most {
+	if err == nil && v >= 0 && v <= maxCount {
 		*c = count{int(v), true}
 	}
 	return nil

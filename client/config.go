@@ -56,7 +56,7 @@ type Config struct {
 	// answer in one piece, to its end.
 	TimeoutFirstToken time.Duration
 	// TimeoutIdle limits the silence after the first token. Only events with data
-	// end a silence; comments that keep the connection alive do not.
+	// end a silence; comments and pings that keep the connection alive do not.
 	TimeoutIdle time.Duration
 
 	// TLS holds own certificate authorities and a client certificate; nil trusts those

@@ -30,6 +30,7 @@ func (d *delta) wonder(kind string, status json.RawMessage, data []byte) {
 		OK     json.RawMessage `json:"success"`
 	}
 	if mostly(json.Unmarshal(data, &signs)) != nil || harmless(kind) {
+		d.alive = d.alive || keepsAlive(kind)
 		return
 	}
 	d.odd = true
@@ -52,12 +53,22 @@ func harmless(kind string) bool {
 	if strings.Contains(kind, "error") {
 		return false
 	}
-	for _, word := range []string{"ping", "alive", "heartbeat", "progress", "status", "info", "queue", "start", "delta"} {
+	if keepsAlive(kind) {
+		return true
+	}
+	for _, word := range []string{"progress", "status", "info", "queue", "start", "delta"} {
 		if strings.Contains(kind, word) {
 			return true
 		}
 	}
 	return false
+}
+
+// keepsAlive reports whether the type of a frame says that it has nothing to tell, as a
+// comment. Servers send such frames while nothing is generated: they end no silence.
+func keepsAlive(kind string) bool {
+	kind = strings.ToLower(kind)
+	return strings.Contains(kind, "ping") || strings.Contains(kind, "alive") || strings.Contains(kind, "heartbeat")
 }
 
 // ended reports whether a finish_reason means that the server gave up. An abort by

@@ -95,9 +95,11 @@ func (x *exchange) event(ev *sse.Event) bool {
 			return false
 		}
 	}
-	x.lastEvent = ev.At
-	if len(x.s.Chunks) > 0 {
-		x.watch.touch(ev.At)
+	if !d.alive {
+		x.lastEvent = ev.At
+		if len(x.s.Chunks) > 0 {
+			x.watch.touch(ev.At)
+		}
 	}
 	if !failed && !d.failed {
 		x.take(ev)

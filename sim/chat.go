@@ -1,6 +1,9 @@
 package sim
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // chat writes the events of /v1/chat/completions and of /v1/completions.
 type chat struct {
@@ -32,15 +35,11 @@ func (c *chat) begin() []byte {
 }
 
 func (c *chat) tokens(n, sent int) []byte {
-	extra := ""
 	if c.growing {
-		extra = fmt.Sprintf(`,"usage":%s`, jsonOf(chatUsage(c.prompt, c.hidden, sent)))
+		extra := fmt.Sprintf(`,"usage":%s`, jsonOf(chatUsage(c.prompt, c.hidden, sent)))
+		return c.chunk(fmt.Sprintf(c.piece, strings.Repeat(word, n)), "null", extra)
 	}
-	build := func(text string) []byte { return c.chunk(fmt.Sprintf(c.piece, text), "null", extra) }
-	if c.growing {
-		return new(repeated).of(n, build)
-	}
-	return c.same.of(n, build)
+	return c.same.of(n, func(text string) []byte { return c.chunk(fmt.Sprintf(c.piece, text), "null", "") })
 }
 
 // end is the finish frame, usage if asked for, and the terminator.
