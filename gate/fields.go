@@ -70,7 +70,7 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 		"seed":   {kind: number},
 		"status": oneOf("complete", "interrupted", "stopped"),
 		"request": structure(of(number, "input_tokens_asked", "input_tokens_got_mean", "output_tokens_asked").
-			and(of(boolean, "stream")).and(of(text, "dialect", "cache", "source"))),
+			and(of(boolean, "stream", "insecure")).and(of(text, "dialect", "cache", "source", "extra"))),
 		"settings": structure(of(millis, "window_ms", "think_ms").and(of(number, "measurements", "passes", "requests", "warmup")).
 			and(of(fraction, "max_error_rate", "precision")).and(of(text, "slo"))),
 		"truth":     structure(of(number, "knee", "admission_limit")),

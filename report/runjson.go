@@ -34,6 +34,8 @@ type requestJSON struct {
 	Dialect           load.Opt[string] `json:"dialect"`
 	Cache             load.Opt[string] `json:"cache"`
 	Source            load.Opt[string] `json:"source"`
+	Extra             load.Opt[string] `json:"extra"`
+	Insecure          load.Opt[bool]   `json:"insecure"`
 }
 
 // settingsJSON is how it was measured. A null window was chosen per level.
@@ -69,6 +71,7 @@ func runOf(r load.Run) runJSON {
 			InputTokensAsked: positive(r.Request.InputTokensAsked), InputTokensGot: finiteOpt(r.Request.InputTokensGot),
 			OutputTokensAsked: positive(r.Request.OutputTokensAsked), Stream: load.Some(r.Request.Stream),
 			Dialect: text(r.Request.Dialect), Cache: text(r.Request.Cache), Source: text(r.Request.Source),
+			Extra: text(r.Request.Extra), Insecure: load.Some(r.Request.Insecure),
 		},
 		Settings: settingsJSON{
 			Measurements: positive(r.Settings.Measurements), Passes: positive(r.Settings.Passes),
@@ -79,7 +82,7 @@ func runOf(r load.Run) runJSON {
 		j.Started = &r.Started
 	}
 	if r.Settings.Passes == 0 { // not a sweep: a table says nothing of this
-		j.Request.Stream, j.Settings.Warmup = load.Opt[bool]{}, load.Opt[int]{}
+		j.Request.Stream, j.Request.Insecure, j.Settings.Warmup = load.Opt[bool]{}, load.Opt[bool]{}, load.Opt[int]{}
 		j.Settings.ThinkMS, j.Settings.MaxErrorRate = number{}, number{}
 	}
 	if r.Settings.Window > 0 {
@@ -108,6 +111,7 @@ func (j runJSON) load() load.Run {
 			InputTokensAsked: j.Request.InputTokensAsked.V, InputTokensGot: j.Request.InputTokensGot,
 			OutputTokensAsked: j.Request.OutputTokensAsked.V, Stream: j.Request.Stream.V,
 			Dialect: j.Request.Dialect.V, Cache: j.Request.Cache.V, Source: j.Request.Source.V,
+			Extra: j.Request.Extra.V, Insecure: j.Request.Insecure.V,
 		},
 		Settings: load.Settings{
 			Window: duration(j.Settings.WindowMS), Measurements: j.Settings.Measurements.V, Passes: j.Settings.Passes.V,
