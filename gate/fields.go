@@ -69,8 +69,11 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 	"run": structure(of(text, "id", "started", "tool", "target", "model", "label", "dataset_hash", "stop_reason").and(fields{
 		"seed":   {kind: number},
 		"status": oneOf("complete", "interrupted", "stopped"),
-		"request": structure(of(number, "input_tokens_asked", "input_tokens_got_mean", "output_tokens_asked").
-			and(of(boolean, "stream", "insecure")).and(of(text, "dialect", "cache", "source", "extra"))),
+		"request": structure(of(number, "input_tokens_asked", "input_tokens_got_mean", "output_tokens_asked", "lines_left_out").
+			and(of(boolean, "stream", "insecure")).and(of(text, "dialect", "cache", "source", "extra")).and(fields{
+			"input_lengths":  structure(of(text, "asked").and(of(number, "mean"))),
+			"output_lengths": structure(of(text, "asked").and(of(number, "mean"))),
+		})),
 		"settings": structure(of(millis, "window_ms", "think_ms").and(of(number, "measurements", "passes", "requests", "warmup")).
 			and(of(fraction, "max_error_rate", "precision")).and(of(text, "slo"))),
 		"truth":     structure(of(number, "knee", "admission_limit")),

@@ -41,12 +41,22 @@ type RequestShape struct {
 	InputTokensAsked  int
 	InputTokensGot    Opt[float64] // mean of what the server counted
 	OutputTokensAsked int
+	InputLengths      Lengths `json:",omitzero"` // of prompts, where they are drawn
+	OutputLengths     Lengths `json:",omitzero"` // of the longest answers, where they are drawn
+	LeftOut           int     `json:",omitzero"` // bad lines of a file of prompts that are not asked
 	Stream            bool
 	Dialect           string
 	Cache             string // what the prompts do to a prefix cache, in words
 	Source            string // where the prompts come from, in words
 	Extra             string // JSON object of what was added to every request, without secrets; empty = nothing
 	Insecure          bool   // the server's certificate was not checked
+}
+
+// Lengths are numbers of tokens that differ from request to request. The zero
+// Lengths say that they do not.
+type Lengths struct {
+	Asked string  // the distribution, as it was asked for
+	Mean  float64 // its mean
 }
 
 // Settings is how it was measured.

@@ -43,6 +43,14 @@ func requestFacts(r load.Run) []fact {
 	if q.OutputTokensAsked > 0 {
 		facts = append(facts, fact{"Output tokens per request", whole(q.OutputTokensAsked) + " asked"})
 	}
+	for _, l := range []struct {
+		load.Lengths
+		name string
+	}{{q.InputLengths, "Input"}, {q.OutputLengths, "Output"}} {
+		if l.Asked != "" {
+			facts = append(facts, fact{l.name + " tokens asked", fmt.Sprintf("%s, %s on average", l.Asked, plots.Number(l.Mean))})
+		}
+	}
 	mode := "answers in one piece"
 	if q.Stream {
 		mode = "streaming"

@@ -90,7 +90,7 @@ func (r *openRun) arrive(ctx context.Context, workers *errgroup.Group, at time.D
 		if late && !r.queue(ctx, counts) {
 			return nil
 		}
-		p := r.Source.Prompt(workload.Key{Concurrency: r.Streams, Pass: r.Pass, Warmup: !counts, Seq: seq})
+		p := r.Source.Prompt(workload.Key{Concurrency: r.Streams, Pass: r.Pass, Warmup: !counts, Seq: seq, Stream: seq})
 		p.ID = int64(seq + 1)
 		s := r.Sender.Send(ctx, p)
 		<-r.free

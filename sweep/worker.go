@@ -97,6 +97,7 @@ func (l *Local) next(slot int) (p load.Prompt, v *visit, warmup, ok bool) {
 	v = l.visit
 	warmup = v.warming
 	key := workload.Key{Concurrency: v.out.Level.Concurrency, Pass: v.out.Level.Pass, Warmup: warmup, Seq: v.nextSeq()}
+	key.Stream, key.Turn = v.nextTurn(slot)
 	l.nextID++
 	id := l.nextID
 	l.inFlight.Add(1)

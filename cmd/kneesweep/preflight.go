@@ -20,7 +20,7 @@ const maxModelsShown = 12
 // costs one request and not a sweep. Its error says what the server said and
 // which flag to change.
 func preflight(c *cli.Context, cl *client.Client, t *target) (load.Sample, error) {
-	p := t.source.Prompt(workload.Key{Warmup: true, Seq: -1})
+	p := t.source.Prompt(workload.Preflight)
 	s := cl.Send(c.Context, p)
 	if code, ok := interruptCode(c.Context); ok {
 		return s, exitError{code, errors.New("interrupted before the first measurement")}

@@ -160,7 +160,7 @@ func (o *sweepOptions) judged(run load.Run, mem *sweep.Memory) func() []load.Ste
 // leastCharge is what an attempt costs of the token budget at least, whatever the
 // server counts: the prompt as it was meant to be.
 func (o *sweepOptions) leastCharge() int {
-	return max(1, o.target.source.Describe().InputTokensAsked)
+	return o.target.source.LeastPrompt()
 }
 
 func printCurve(c *cli.Context, curve analysis.Curve, asJSON bool) error {

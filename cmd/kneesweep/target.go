@@ -38,9 +38,13 @@ func targetFlags() []cli.Flag {
 		&cli.DurationFlag{Category: target, Name: "timeout-connect", Value: client.DefaultTimeoutConnect, Usage: "limit on dialling and TLS"},
 		&cli.DurationFlag{Category: target, Name: "timeout-first-token", Value: client.DefaultTimeoutFirstToken, Usage: "limit on the wait for the first token"},
 		&cli.DurationFlag{Category: target, Name: "timeout-idle", Value: client.DefaultTimeoutIdle, Usage: "limit on silence after the first token"},
-		&cli.IntFlag{Category: shape, Name: "input-tokens", DefaultText: "64", Usage: "prompt length in `TOKENS` (random common words)"},
-		&cli.IntFlag{Category: shape, Name: "output-tokens", DefaultText: "128; 40 on the embedded endpoint", Usage: "longest answer in `TOKENS`"},
-		&cli.StringFlag{Category: shape, Name: "prompts", Usage: "ask the prompts of `FILE`.jsonl: {\"prompt\":…} or {\"messages\":[…]} a line, with max_tokens if you like"},
+		&cli.StringFlag{Category: shape, Name: "input-tokens", DefaultText: "64", Usage: "prompt length in `TOKENS` (random common words): 512, uniform:100:900, normal:512:100, lognormal:512:0.5 or file:lengths.csv"},
+		&cli.StringFlag{Category: shape, Name: "output-tokens", DefaultText: "128; 40 on the embedded endpoint", Usage: "longest answer in `TOKENS`, likewise"},
+		&cli.IntFlag{Category: shape, Name: "shared-prefix", Usage: "begin prompts with so many `TOKENS` more, which many of them share"},
+		&cli.StringFlag{Category: shape, Name: "prefix-hit", Value: "100%", Usage: "`SHARE` of the prompts whose beginning of --shared-prefix is a common one"},
+		&cli.IntFlag{Category: shape, Name: "turns", Value: 1, Usage: "ask conversations of `N` requests, each with all that was said before"},
+		&cli.StringFlag{Category: shape, Name: "prompts", Usage: "ask the prompts of `FILE`: JSON lines of {\"prompt\":…} or {\"messages\":[…]}, ShareGPT, or a batch for OpenAI"},
+		&cli.BoolFlag{Category: shape, Name: "skip-bad-lines", Usage: "leave lines of a file out that cannot be used, and say how many"},
 		&cli.Uint64Flag{Category: shape, Name: "seed", Value: 1, Usage: "seed of everything random"},
 	})
 }
