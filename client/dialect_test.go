@@ -322,3 +322,25 @@ func FuzzChat(f *testing.F)        { fuzzDialect(f, Chat) }
 func FuzzCompletions(f *testing.F) { fuzzDialect(f, Completions) }
 func FuzzResponses(f *testing.F)   { fuzzDialect(f, Responses) }
 func FuzzAnthropic(f *testing.F)   { fuzzDialect(f, Anthropic) }
+
+// BenchmarkEvent is the cost of one token-bearing event in each dialect, from the bytes
+// of the body to the sample.
+func BenchmarkEvent(b *testing.B) {
+	for _, dialect := range Dialects() {
+		b.Run(string(dialect), func(b *testing.B) {
+			x, _ := steadyExchange()
+			x.wire = dialect.wire()
+			x.stencil.off = !x.wire.quick
+			defer x.watch.stop()
+			r := sse.NewReader(&steady{frame: []byte(answers[dialect].a)}, x.c.now)
+			b.ReportAllocs()
+			for b.Loop() {
+				ev, _ := r.Next()
+				x.event(ev)
+				if len(x.s.Chunks) == cap(x.s.Chunks) {
+					x.s.Chunks = x.s.Chunks[:1]
+				}
+			}
+		})
+	}
+}
