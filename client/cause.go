@@ -15,14 +15,14 @@ import (
 )
 
 // unhindered reports whether neither the caller nor a timeout ended the attempt.
-func (x *exchange) unhindered() bool { return x.parent.Err() == nil && x.watch.over() == "" }
+func (x *exchange) unhindered() bool { return x.stopped() == nil && x.watch.over() == "" }
 
 // broken sets the cause for an error of the transport or of the body. What ended
 // the attempt on our side comes first, because the error only follows from it.
 func (x *exchange) broken(err error) {
 	cfg := &x.c.cfg
 	switch over := x.watch.over(); {
-	case x.parent.Err() != nil:
+	case x.stopped() != nil:
 		x.fail(load.CauseCanceled, "stopped before the answer was complete")
 	case over == load.CauseTimeoutFirstToken:
 		x.fail(over, "--timeout-first-token: nothing generated within "+cfg.TimeoutFirstToken.String())

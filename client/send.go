@@ -2,7 +2,9 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
@@ -27,30 +29,37 @@ const (
 // of the sample. When ctx ends first, the sample has the cause canceled and what
 // had arrived. It is safe for concurrent use and never panics on an answer.
 func (c *Client) Send(ctx context.Context, p load.Prompt) load.Sample {
-	s := load.Sample{ID: p.ID, Sent: c.now(), Clock: load.ClockUser}
+	// The sample and the prompt are large, and the stack below stays as long as the
+	// stream: neither is copied there.
+	s := &load.Sample{ID: p.ID, Sent: c.now(), Clock: load.ClockUser}
+	c.send(ctx, &p, s)
+	return *s
+}
+
+func (c *Client) send(ctx context.Context, p *load.Prompt, s *load.Sample) {
 	if !c.enter() {
 		s.End, s.Cause, s.Error = s.Sent, load.CauseClient, "client is closed"
-		return s
+		return
 	}
 	defer c.active.Done()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(c.life, cancel)()
 
-	body, err := c.cfg.body(p)
+	body, err := c.cfg.body(*p)
 	if err != nil {
 		s.End, s.Cause, s.Error = c.now(), load.CauseClient, c.shown("request not built: "+err.Error())
-		return s
+		return
 	}
-	rnd := rand.New(rand.NewPCG(c.cfg.Seed, uint64(p.ID)))
+	var rnd *rand.Rand
 	for k := 0; ; k++ {
-		again := c.attempt(ctx, p, body, &s, k)
+		again := c.attempt(ctx, p, body, s, k)
 		if !again || k >= c.cfg.Retries {
-			return s
+			return
 		}
-		if !pause(ctx, retryWait(k, s.RetryAfter, rnd)) {
+		if rnd == nil {
+			rnd = rand.New(rand.NewPCG(c.cfg.Seed, uint64(p.ID)))
+		}
+		if !c.pause(ctx, retryWait(k, s.RetryAfter, rnd)) {
 			s.Cause, s.Error, s.End = load.CauseCanceled, "stopped between two attempts", c.now()
-			return s
+			return
 		}
 	}
 }
@@ -66,8 +75,8 @@ func retryWait(k int, asked load.Opt[time.Duration], rnd *rand.Rand) time.Durati
 	return min(retryMost, max(wait, asked.V))
 }
 
-// pause waits d; false if ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
+// pause waits d; false if ctx or the client ended first.
+func (c *Client) pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -75,13 +84,15 @@ func pause(ctx context.Context, d time.Duration) bool {
 		return true
 	case <-ctx.Done():
 		return false
+	case <-c.life.Done():
+		return false
 	}
 }
 
 // exchange is one attempt: one request and its answer.
 type exchange struct {
 	c      *Client
-	p      load.Prompt
+	p      *load.Prompt
 	s      *load.Sample
 	parent context.Context
 	watch  watch
@@ -100,28 +111,15 @@ type exchange struct {
 }
 
 // attempt makes one attempt and says whether another one could help.
-func (c *Client) attempt(parent context.Context, p load.Prompt, body []byte, s *load.Sample, k int) bool {
+func (c *Client) attempt(parent context.Context, p *load.Prompt, body []byte, s *load.Sample, k int) bool {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	*s = load.Sample{ID: s.ID, Sent: s.Sent, Clock: load.ClockUser, Replayed: s.Replayed, Retries: k}
+	defer context.AfterFunc(c.life, cancel)()
 	x := &exchange{c: c, p: p, s: s, parent: parent}
 	x.watch.now, x.watch.cancel = c.now, cancel
-	trace := &httptrace.ClientTrace{GotConn: x.gotConn}
-	req, err := c.request(httptrace.WithClientTrace(ctx, trace), body)
-	if err != nil {
-		s.End = c.now()
-		x.fail(load.CauseClient, "request not built: "+err.Error())
-		return false
-	}
-	if !c.cfg.NoStream {
-		s.Chunks = make([]load.Chunk, 0, min(max(p.OutputTokens, 16)+1, maxChunksAhead))
-	}
-	x.watch.phase(c.cfg.TimeoutFirstToken, load.CauseTimeoutFirstToken)
+	x.begin(k)
 	defer x.watch.stop()
-	if sent := x.in.start(c.cfg.Epoch); k == 0 {
-		s.Sent = sent
-	}
-	resp, err := c.transport.RoundTrip(req)
+	resp, err := c.transport.RoundTrip(c.request(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: x.gotConn}), body))
 	if err != nil {
 		s.End = c.now()
 		x.broken(err)
@@ -132,18 +130,33 @@ func (c *Client) attempt(parent context.Context, p load.Prompt, body []byte, s *
 	return retryable(s)
 }
 
-func (c *Client) request(ctx context.Context, body []byte) (*http.Request, error) {
-	// The reader's type lets net/http rewind the body for a replay.
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), bytes.NewReader(body))
-	if err != nil {
-		return nil, err
+// begin empties the sample but for what holds for all attempts, and starts the clock.
+func (x *exchange) begin(k int) {
+	s, cfg := x.s, &x.c.cfg
+	if k > 0 {
+		id, sent, replayed := s.ID, s.Sent, s.Replayed
+		*s = load.Sample{}
+		s.ID, s.Sent, s.Replayed, s.Retries, s.Clock = id, sent, replayed, k, load.ClockUser
 	}
-	req.Header = c.header.Clone()
-	req.Host = c.host
-	if req.Host == "" {
-		req.Host = c.url.Host
+	if !cfg.NoStream {
+		s.Chunks = make([]load.Chunk, 0, min(max(x.p.OutputTokens, 16)+1, maxChunksAhead))
 	}
-	return req, nil
+	x.watch.phase(cfg.TimeoutFirstToken, load.CauseTimeoutFirstToken)
+	if sent := x.in.start(cfg.Epoch); k == 0 {
+		s.Sent = sent
+	}
+}
+
+// stopped returns why the caller, or Close, ended the request; nil if neither did.
+func (x *exchange) stopped() error { return cmp.Or(x.parent.Err(), x.c.life.Err()) }
+
+// request returns a request with its body, which net/http can send again.
+func (c *Client) request(ctx context.Context, body []byte) *http.Request {
+	req := c.template.WithContext(ctx)
+	req.ContentLength = int64(len(body))
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	return req
 }
 
 // gotConn runs for every connection that the request is sent on; more than one

@@ -87,7 +87,7 @@ func (x *exchange) event(ev *sse.Event) bool {
 			x.done = true
 			return true
 		}
-		if err := d.decode(data); err != nil && !failed {
+		if err := d.decodeAside(data); err != nil && !failed {
 			x.puzzled(data)
 			if !ev.Cut { // what the end of the stream cut off is not malformed
 				x.s.Malformed++
@@ -150,7 +150,7 @@ func (x *exchange) streamEnded(err error, labelled bool) {
 		x.judge()
 	case x.complaint != "" && x.unhindered() && !errors.Is(err, sse.ErrFrameTooLong):
 		x.judge()
-	case finished && x.parent.Err() == nil && !errors.Is(err, sse.ErrFrameTooLong):
+	case finished && x.stopped() == nil && !errors.Is(err, sse.ErrFrameTooLong):
 		// Everything asked for has come; only the end of the body is missing.
 		x.s.End = x.lastEvent
 		x.judge()
