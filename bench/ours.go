@@ -26,7 +26,7 @@ func ours(t task) client {
 		y.Events += int64(len(s.Chunks))
 		y.Coalesced += int64(s.Coalesced)
 		if t.stamps && len(s.Chunks) > 0 {
-			compare(y, s)
+			compare(y, &s)
 		}
 		if s.Failed() { // at the end: canceled, with what had come
 			return fmt.Errorf("%s: %s", s.Cause, s.Error)
@@ -36,7 +36,7 @@ func ours(t task) client {
 }
 
 // compare takes the errors of the chunks that share their stamp with no other.
-func compare(y *tally, s load.Sample) {
+func compare(y *tally, s *load.Sample) {
 	size := len(s.Text) / len(s.Chunks)
 	for i, c := range s.Chunks {
 		shared := i > 0 && c.At == s.Chunks[i-1].At || i+1 < len(s.Chunks) && c.At == s.Chunks[i+1].At

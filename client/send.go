@@ -29,39 +29,41 @@ const (
 // of the sample. When ctx ends first, the sample has the cause canceled and what
 // had arrived. It is safe for concurrent use and never panics on an answer.
 func (c *Client) Send(ctx context.Context, p load.Prompt) load.Sample {
-	// The sample and the prompt are large, and the stack below stays as long as the
-	// stream: neither is copied there.
+	// The stack below stays as long as the stream does: what is large lies on the heap.
 	s := &load.Sample{ID: p.ID, Sent: c.now(), Clock: load.ClockUser}
-	c.send(ctx, &p, s)
-	return *s
-}
-
-func (c *Client) send(ctx context.Context, p *load.Prompt, s *load.Sample) {
 	if !c.enter() {
 		s.End, s.Cause, s.Error = s.Sent, load.CauseClient, "client is closed"
-		return
+		return *s
 	}
 	defer c.active.Done()
-
-	body, err := c.cfg.body(*p)
-	if err != nil {
-		s.End, s.Cause, s.Error = c.now(), load.CauseClient, c.shown("request not built: "+err.Error())
-		return
+	body := c.body(&p, s)
+	if body == nil {
+		return *s
 	}
 	var rnd *rand.Rand
 	for k := 0; ; k++ {
-		again := c.attempt(ctx, p, body, s, k)
+		again := c.attempt(ctx, &p, body, s, k)
 		if !again || k >= c.cfg.Retries {
-			return
+			return *s
 		}
 		if rnd == nil {
 			rnd = rand.New(rand.NewPCG(c.cfg.Seed, uint64(p.ID)))
 		}
 		if !c.pause(ctx, retryWait(k, s.RetryAfter, rnd)) {
 			s.Cause, s.Error, s.End = load.CauseCanceled, "stopped between two attempts", c.now()
-			return
+			return *s
 		}
 	}
+}
+
+// body builds the request for p, nil if it cannot, which the sample then says.
+func (c *Client) body(p *load.Prompt, s *load.Sample) []byte {
+	body, err := c.cfg.body(*p)
+	if err != nil {
+		s.End, s.Cause, s.Error = c.now(), load.CauseClient, c.shown("request not built: "+err.Error())
+		return nil
+	}
+	return body
 }
 
 // retryWait is max(Retry-After, 100 ms · 2^k), the latter jittered down to its half,
@@ -91,13 +93,15 @@ func (c *Client) pause(ctx context.Context, d time.Duration) bool {
 
 // exchange is one attempt: one request and its answer.
 type exchange struct {
-	c      *Client
-	p      *load.Prompt
-	s      *load.Sample
-	parent context.Context
-	watch  watch
-	in     intake
-	conns  int // connections that net/http took for it
+	c        *Client
+	p        *load.Prompt
+	s        *load.Sample
+	parent   context.Context
+	watch    watch
+	in       intake
+	reader   *sse.Reader
+	labelled bool // the answer says that it is a stream
+	conns    int  // connections that net/http took for it
 
 	events     events
 	done       bool   // [DONE] was seen
@@ -117,17 +121,29 @@ func (c *Client) attempt(parent context.Context, p *load.Prompt, body []byte, s 
 	defer context.AfterFunc(c.life, cancel)()
 	x := &exchange{c: c, p: p, s: s, parent: parent}
 	x.watch.now, x.watch.cancel = c.now, cancel
-	x.begin(k)
 	defer x.watch.stop()
-	resp, err := c.transport.RoundTrip(c.request(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: x.gotConn}), body))
-	if err != nil {
-		s.End = c.now()
-		x.broken(err)
-	} else {
-		x.answer(resp)
+	if resp := x.ask(ctx, body, k); resp != nil {
+		if x.answer(resp) {
+			x.stream() // from here: what lies on the stack meanwhile stays for long
+		}
+		x.drain(resp)
+		resp.Body.Close()
 	}
 	x.finish()
 	return retryable(s)
+}
+
+// ask starts the clock and sends the request; nil if there is no answer.
+func (x *exchange) ask(ctx context.Context, body []byte, k int) *http.Response {
+	req := x.c.request(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: x.gotConn}), body)
+	x.begin(k)
+	resp, err := x.c.transport.RoundTrip(req)
+	if err != nil {
+		x.s.End = x.c.now()
+		x.broken(err)
+		return nil
+	}
+	return resp
 }
 
 // begin empties the sample but for what holds for all attempts, and starts the clock.
@@ -178,24 +194,23 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
-// answer reads a response to its end.
-func (x *exchange) answer(resp *http.Response) {
-	defer resp.Body.Close()
+// answer reads a response to its end, unless it is a stream: that comes next.
+func (x *exchange) answer(resp *http.Response) (isStream bool) {
 	s := x.s
 	s.Status, s.Protocol = resp.StatusCode, resp.Proto
 	s.RetryAfter = retryAfter(resp.Header, time.Now())
 	x.in.body = resp.Body
-	r := sse.NewReader(&x.in, x.in.arrived)
+	x.reader = sse.NewReader(&x.in, x.in.arrived)
 	switch {
 	case s.Status < 200 || s.Status > 299:
-		x.refused(r, resp.Header)
+		x.refused(x.reader, resp.Header)
 	case packed(resp.Header) != "":
 		x.s.End = x.c.now()
 		x.fail(load.CauseNotAStream, "the answer has Content-Encoding "+packed(resp.Header)+", which was not asked for: something on the way compresses")
 	default:
-		x.understand(r, resp.Header.Get("Content-Type"))
+		return x.understand(resp.Header.Get("Content-Type"))
 	}
-	x.drain(resp)
+	return false
 }
 
 // drain reads what is left of the body, so that the connection can be used again.

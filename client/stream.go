@@ -15,9 +15,10 @@ import (
 
 var doneMark = []byte("[DONE]")
 
-// understand reads a 2xx answer: a stream, a whole completion, or something else.
-// The first byte decides, since servers mislabel their answers.
-func (x *exchange) understand(r *sse.Reader, contentType string) {
+// understand reads a 2xx answer: a whole completion, or something else than a stream,
+// which it leaves. The first byte decides, since servers mislabel their answers.
+func (x *exchange) understand(contentType string) (stream bool) {
+	r := x.reader
 	head, err := r.Peek()
 	isStream := strings.HasPrefix(strings.ToLower(contentType), "text/event-stream")
 	switch {
@@ -39,9 +40,10 @@ func (x *exchange) understand(r *sse.Reader, contentType string) {
 	case err == nil && head[0] == '<', !isStream && !bytes.ContainsAny(head[:1], "dier:"):
 		x.foreign(r)
 	default:
-		x.s.Streaming = true
-		x.stream(r, isStream)
+		x.s.Streaming, x.labelled = true, isStream
+		return true
 	}
+	return false
 }
 
 // binary reports whether a body cannot be text in UTF-8, by its first bytes.
@@ -51,12 +53,12 @@ func binary(head []byte) bool {
 }
 
 // stream reads events until the stream ends, one way or another.
-func (x *exchange) stream(r *sse.Reader, labelled bool) {
+func (x *exchange) stream() {
 	for {
-		ev, err := r.Next()
+		ev, err := x.reader.Next()
 		if err != nil {
-			x.s.End = r.At()
-			x.streamEnded(err, labelled)
+			x.s.End = x.reader.At()
+			x.streamEnded(err, x.labelled)
 			return
 		}
 		if x.event(ev) {
