@@ -1,9 +1,10 @@
 package client
 
-// decodeAside is decode on a goroutine of its own. encoding/json needs up to 16 KiB of
-// stack, which a goroutine keeps once it has had them, and every stream has one.
-func (d *delta) decodeAside(data []byte) error {
+// aside runs f on a goroutine of its own and waits for it. encoding/json needs up to
+// 16 KiB of stack, which a goroutine keeps once it has had them, and every stream
+// has one.
+func aside(f func() error) error {
 	done := make(chan error, 1)
-	go func() { done <- d.decode(data) }()
+	go func() { done <- f() }()
 	return <-done
 }

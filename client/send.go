@@ -57,8 +57,11 @@ func (c *Client) Send(ctx context.Context, p load.Prompt) load.Sample {
 }
 
 // body builds the request for p, nil if it cannot, which the sample then says.
-func (c *Client) body(p *load.Prompt, s *load.Sample) []byte {
-	body, err := c.cfg.body(*p)
+func (c *Client) body(p *load.Prompt, s *load.Sample) (body []byte) {
+	err := aside(func() (err error) {
+		body, err = c.cfg.body(*p)
+		return err
+	})
 	if err != nil {
 		s.End, s.Cause, s.Error = c.now(), load.CauseClient, c.shown("request not built: "+err.Error())
 		return nil

@@ -89,7 +89,7 @@ func (x *exchange) event(ev *sse.Event) bool {
 			x.done = true
 			return true
 		}
-		if err := d.decodeAside(data); err != nil && !failed {
+		if err := aside(func() error { return d.decode(data) }); err != nil && !failed {
 			x.puzzled(data)
 			if !ev.Cut { // what the end of the stream cut off is not malformed
 				x.s.Malformed++
