@@ -95,19 +95,7 @@ func (d *levelData) audit(st *load.Step) {
 		z := d.run.Settings.Think.Seconds() // a stream in its pause is in the loop, too
 		st.LittlesLaw = load.Some(st.Requests * (r + z) / float64(d.n))
 	}
-	for i := range d.stays {
-		c := d.stays[i].Client
-		if c == (load.ClientHealth{}) {
-			continue
-		}
-		if h := &st.Client.V; !st.Client.OK {
-			st.Client = load.Some(c)
-		} else {
-			h.CPU, h.LagP99 = max(h.CPU, c.CPU), max(h.LagP99, c.LagP99)
-			h.GCPause += c.GCPause
-			h.Bound = h.Bound || c.Bound
-		}
-	}
+	d.clientHealth(st)
 }
 
 // auditTokens fills in where the tokens came from and what the server said.
@@ -226,8 +214,8 @@ func (d *levelData) judge(st *load.Step) {
 			why = append(why, d.missing(st, want))
 		}
 	}
-	if st.Client.OK && st.Client.V.Bound {
-		why = append(why, "client bound")
+	if c := st.Client.V; c.Bound {
+		why = append(why, "the client was at its limit: "+c.Reason)
 	}
 	st.Valid = len(why) == 0
 	st.InvalidReason = strings.Join(why, "; ")

@@ -141,7 +141,7 @@ func TestValidity(t *testing.T) {
 	}
 	samples := backToBack(2, 10, 1000, 8000)
 	bound := complete
-	bound.Client = load.ClientHealth{CPU: 0.97, Bound: true}
+	bound.Client = load.Process{CPU: 0.97, Cores: 2}
 	tests := []struct {
 		name    string
 		visits  []load.Visit
@@ -155,7 +155,7 @@ func TestValidity(t *testing.T) {
 		{"running alone", []load.Visit{ended(load.EndedRunning, 0)}, "interrupted", 1},
 		{"throttled", []load.Visit{complete, ended(load.EndedThrottled, 1)}, "throttled", 5},
 		{"failing", []load.Visit{ended(load.EndedFailing, 0)}, "failing", 1},
-		{"client bound", []load.Visit{bound}, "client bound", 4},
+		{"client bound", []load.Visit{bound}, "the client was at its limit: it used 97 % of the 2 cores that it may use", 4},
 		{"no window", []load.Visit{{Level: load.Level{Concurrency: 2}}}, "no window was measured", 0},
 		{"nothing arrived", []load.Visit{visit(0, 2, 0, 60_000, 1000, 2)}, "no tokens; 0 requests in flight of 2 expected", 2},
 	}
@@ -214,7 +214,7 @@ func TestStepWarnings(t *testing.T) {
 		{load.WarnMixedModels, "2 models", func(_ *Data, s *load.Sample) { s.Model = []string{"a", "b"}[s.ID%2] }},
 		{load.WarnReplayed, "sent again", func(_ *Data, s *load.Sample) { s.Replayed = 1 }},
 		{load.WarnStarved, "1 streams", func(d *Data, _ *load.Sample) { d.Visits[0].Starved = 1 }},
-		{load.WarnClientBound, "97 %", func(d *Data, _ *load.Sample) { d.Visits[0].Client = load.ClientHealth{CPU: 0.97, Bound: true} }},
+		{load.WarnClientBound, "kneesweep ceiling", func(d *Data, _ *load.Sample) { d.Visits[0].Client = load.Process{CPU: 0.97, Cores: 2} }},
 		{load.WarnBuffered, "the first: at once in 62", func(_ *Data, s *load.Sample) {
 			s.Warnings = []load.Warning{{Code: load.WarnBuffered, Text: fmt.Sprintf("at once in %d", s.ID)}}
 		}},

@@ -30,8 +30,11 @@ func Build(run load.Run, steps []load.Step) Curve {
 	unjudged(run, c.Steps)
 	points := pointsOf(c.Steps)
 	c.Knee = knee.Choose(points, run.Seed)
-	for _, f := range finders() {
+	for _, f := range knee.Finders() {
 		c.Estimates = append(c.Estimates, f.Find(points, run.Seed))
+	}
+	if w, disagree := knee.Disagree(c.Knee, c.Estimates); disagree {
+		c.Knee.Warnings = append(c.Knee.Warnings, w)
 	}
 	markOutliers(c.Steps, c.Knee.Outliers)
 	c.Admission = admission(c.Steps)
@@ -44,11 +47,6 @@ func Build(run load.Run, steps []load.Step) Curve {
 	c.Recommended = recommend(c, sloLevel(c.Steps))
 	c.Warnings = runWarnings(run, c.Steps)
 	return c
-}
-
-// finders are the definitions of a knee that a curve reports, the default first.
-func finders() []knee.Finder {
-	return []knee.Finder{knee.Segmented{}}
 }
 
 // pointsOf takes the windows of the valid steps.
@@ -90,6 +88,9 @@ func runWarnings(run load.Run, steps []load.Step) []load.Warning {
 		}
 	}
 	var warnings []load.Warning
+	if run.Request.Insecure {
+		warnings = append(warnings, load.Warning{Code: load.WarnInsecure, Text: load.InsecureText})
+	}
 	if run.Settings.Passes > 0 && valid > 0 && 2*len(drifts) < valid {
 		warnings = append(warnings, load.Warnf(load.WarnDriftUnchecked,
 			"%d of %d levels were visited once: a drift of the endpoint during the sweep would bend the curve unseen", valid-len(drifts), valid))

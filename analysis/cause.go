@@ -35,6 +35,8 @@ const (
 // the medians against N, undefined with fewer than two levels that have one.
 type saturation struct {
 	levels, throttled, clientBound int
+	firstBound                     int // the lowest level at which the client was bound, and why
+	boundReason                    string
 	refused, requests              int
 	tpot, ttft, decode             load.Opt[float64]
 	tpotRises                      bool // at every level
@@ -57,8 +59,10 @@ func findCause(c Curve) *Cause {
 		return &Cause{CauseThrottled, []string{fmt.Sprintf(
 			"%d of %d requests at or above the knee were refused with status 429, at %d of %d levels", s.refused, s.requests, s.throttled, s.levels)}}
 	case 2*s.clientBound >= s.levels && s.clientBound > 0:
-		return &Cause{CauseClient, []string{fmt.Sprintf(
-			"the measuring client itself was at its limit at %d of %d levels at or above the knee", s.clientBound, s.levels)}}
+		return &Cause{CauseClient, []string{
+			fmt.Sprintf("the measuring client itself was at its limit at %d of %d levels at or above the knee", s.clientBound, s.levels),
+			fmt.Sprintf("at N = %d: %s", s.firstBound, s.boundReason),
+			"so the endpoint may do more: " + relief}}
 	case s.network():
 		return &Cause{CauseNetwork, []string{
 			fmt.Sprintf("connect time grows from %s to %s above the knee", span(s.connectFrom.V), span(s.connectTo.V)),
@@ -102,7 +106,9 @@ func observe(c Curve) saturation {
 			s.throttled++
 		}
 		if step.Client.OK && step.Client.V.Bound {
-			s.clientBound++
+			if s.clientBound++; s.clientBound == 1 {
+				s.firstBound, s.boundReason = step.Concurrency, step.Client.V.Reason
+			}
 		}
 		if !step.Valid || slices.Contains(c.Knee.Outliers, step.Concurrency) {
 			continue

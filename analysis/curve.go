@@ -20,6 +20,7 @@ type Curve struct {
 	Admission   load.Opt[load.Estimate] // K_admit; undefined = no admission limit seen
 	Cause       *Cause                  // nil without a knee
 	Recommended Recommended
+	Confirm     *Confirmation // nil when no open loop was run
 	Warnings    []load.Warning
 }
 

@@ -13,15 +13,18 @@ import (
 type Data struct {
 	Run     load.Run
 	Visits  []load.Visit
-	Samples []load.Sample // in any order
-	Server  []load.Server // what the server said of itself, in any order
+	Samples []load.Sample   // in any order
+	Server  []load.Server   // what the server said of itself, in any order
+	Open    *load.OpenPhase // nil when no open loop was run
 }
 
 // Analyze turns what was measured into a curve.
 func Analyze(d Data) Curve {
 	run := d.Run
 	run.Request.InputTokensGot = promptTokensMean(d.Samples)
-	return Build(run, Summarize(d))
+	c := Build(run, Summarize(d))
+	c.Confirm = confirm(d, c)
+	return c
 }
 
 // promptTokensMean is the mean prompt as the server counted it.

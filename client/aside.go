@@ -8,3 +8,13 @@ func aside(f func() error) error {
 	go func() { done <- f() }()
 	return <-done
 }
+
+// decode reads a frame that nothing quicker could read: aside where that is seldom,
+// so that it costs no event anything.
+func (x *exchange) decode(name, data []byte) error {
+	d := &x.decoded
+	if !x.wire.quick {
+		return x.wire.decode(d, name, data)
+	}
+	return aside(func() error { return x.wire.decode(d, name, data) })
+}

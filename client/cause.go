@@ -21,8 +21,13 @@ func (x *exchange) unhindered() bool { return x.stopped() == nil && x.watch.over
 // the attempt on our side comes first, because the error only follows from it.
 func (x *exchange) broken(err error) {
 	cfg := &x.c.cfg
-	switch over := x.watch.over(); {
-	case x.stopped() != nil:
+	over := x.watch.over()
+	stopped := x.stopped() != nil
+	if over != "" || stopped {
+		x.s.End = x.c.now() // when we ended it; what came last may have come long before
+	}
+	switch {
+	case stopped:
 		x.fail(load.CauseCanceled, "stopped before the answer was complete")
 	case over == load.CauseTimeoutFirstToken:
 		x.fail(over, "--timeout-first-token: nothing generated within "+cfg.TimeoutFirstToken.String())

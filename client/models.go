@@ -26,9 +26,10 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.TimeoutConnect)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
+	path := "/" + c.cfg.Dialect.wire().path
 	req := c.template.Clone(ctx)
 	req.Method = http.MethodGet
-	req.URL.Path, req.URL.RawPath = strings.TrimSuffix(req.URL.Path, chatPath)+"/models", ""
+	req.URL.Path, req.URL.RawPath = strings.TrimSuffix(req.URL.Path, path)+"/models", ""
 	req.Header.Del("Content-Type")
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
@@ -36,7 +37,7 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("GET %s/models: HTTP %d", strings.TrimSuffix(c.Endpoint(), chatPath), resp.StatusCode)
+		return nil, fmt.Errorf("GET %s/models: HTTP %d", strings.TrimSuffix(c.Endpoint(), path), resp.StatusCode)
 	}
 	var list struct {
 		Data []struct {

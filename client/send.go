@@ -97,6 +97,7 @@ func (c *Client) pause(ctx context.Context, d time.Duration) bool {
 // exchange is one attempt: one request and its answer.
 type exchange struct {
 	c        *Client
+	wire     *wire
 	p        *load.Prompt
 	s        *load.Sample
 	parent   context.Context
@@ -107,7 +108,7 @@ type exchange struct {
 	conns    int  // connections that net/http took for it
 
 	events     events
-	done       bool   // [DONE] was seen
+	done       bool   // [DONE], or what stands for it, was seen
 	odd        []byte // the last thing that was not understood
 	complaint  string // words that are an error unless the answer goes on
 	decoded    delta
@@ -122,7 +123,8 @@ func (c *Client) attempt(parent context.Context, p *load.Prompt, body []byte, s 
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
-	x := &exchange{c: c, p: p, s: s, parent: parent}
+	x := &exchange{c: c, wire: c.cfg.Dialect.wire(), p: p, s: s, parent: parent}
+	x.stencil.off = !x.wire.quick
 	x.watch.now, x.watch.cancel = c.now, cancel
 	defer x.watch.stop()
 	if resp := x.ask(ctx, body, k); resp != nil {

@@ -69,14 +69,24 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 	"run": structure(of(text, "id", "started", "tool", "target", "model", "label", "dataset_hash", "stop_reason").and(fields{
 		"seed":   {kind: number},
 		"status": oneOf("complete", "interrupted", "stopped"),
-		"request": structure(of(number, "input_tokens_asked", "input_tokens_got_mean", "output_tokens_asked").
-			and(of(boolean, "stream")).and(of(text, "dialect", "cache", "source"))),
+		"request": structure(of(number, "input_tokens_asked", "input_tokens_got_mean", "output_tokens_asked", "lines_left_out").
+			and(of(boolean, "stream", "insecure")).and(of(text, "dialect", "cache", "source", "extra")).and(fields{
+			"input_lengths":  structure(of(text, "asked").and(of(number, "mean"))),
+			"output_lengths": structure(of(text, "asked").and(of(number, "mean"))),
+		})),
 		"settings": structure(of(millis, "window_ms", "think_ms").and(of(number, "measurements", "passes", "requests", "warmup")).
 			and(of(fraction, "max_error_rate", "precision")).and(of(text, "slo"))),
 		"truth":     structure(of(number, "knee", "admission_limit")),
 		"preflight": structure(of(text, "cause", "error")),
 	})),
 	"steps": step,
+	"confirm": structure(of(number, "concurrency", "rate_requests_per_second", "streams", "windows", "arrivals", "waited", "unsent", "failed",
+		"requests_per_second", "closed_loop_tokens_per_second").and(of(text, "process", "text")).and(of(boolean, "holds")).
+		and(of(fraction, "difference")).and(of(millis, "from_ms", "to_ms")).and(fields{
+		"output_tokens_per_second": interval, "in_flight": structure(of(number, "mean", "peak")),
+		"ttft_ms": distribution(millis), "e2e_ms": distribution(millis), "ttft_from_schedule_ms": distribution(millis),
+		"e2e_from_schedule_ms": distribution(millis), "dispatch_delay_ms": distribution(millis),
+	})),
 	"knee": structure(of(text, "method").and(of(list, "outliers", "warnings")).and(of(boolean, "soft")).
 		and(of(number, "lower_bound", "plateau_tokens_per_second", "slope_tokens_per_second_per_stream", "n95")).
 		and(of(fraction, "rise_per_doubling")).and(fields{
@@ -135,7 +145,9 @@ var step = structure(of(list, "measurements", "warnings").and(of(counts, "models
 		"waiting": structure(of(number, "mean", "max")),
 		"kv_use":  structure(of(fraction, "mean", "max")),
 	})),
-	"client": structure(of(fraction, "cpu").and(of(millis, "lag_p99_ms", "gc_pause_ms")).and(of(boolean, "bound"))),
+	"client": structure(of(fraction, "cpu", "coalesced_share", "refill_share").and(of(number, "cores")).
+		and(of(millis, "lag_p50_ms", "lag_p99_ms", "wake_p50_ms", "wake_p99_ms", "gc_pause_ms")).
+		and(of(boolean, "bound")).and(of(text, "reason")).and(fields{"lag_clock": oneOf("kernel", "user")})),
 }))
 
 // account are the fields of a step that say how it went. They count for every

@@ -41,10 +41,22 @@ type RequestShape struct {
 	InputTokensAsked  int
 	InputTokensGot    Opt[float64] // mean of what the server counted
 	OutputTokensAsked int
+	InputLengths      Lengths `json:",omitzero"` // of prompts, where they are drawn
+	OutputLengths     Lengths `json:",omitzero"` // of the longest answers, where they are drawn
+	LeftOut           int     `json:",omitzero"` // bad lines of a file of prompts that are not asked
 	Stream            bool
 	Dialect           string
 	Cache             string // what the prompts do to a prefix cache, in words
 	Source            string // where the prompts come from, in words
+	Extra             string // JSON object of what was added to every request, without secrets; empty = nothing
+	Insecure          bool   // the server's certificate was not checked
+}
+
+// Lengths are numbers of tokens that differ from request to request. The zero
+// Lengths say that they do not.
+type Lengths struct {
+	Asked string  // the distribution, as it was asked for
+	Mean  float64 // its mean
 }
 
 // Settings is how it was measured.
@@ -95,7 +107,7 @@ type Visit struct {
 	Starved  int           // streams that had not finished one request when the warm-up ended
 	Backoff  time.Duration // summed over workers: time spent waiting after failures
 	Ended    string        // empty = all windows measured; else why not: one of the Ended constants
-	Client   ClientHealth
+	Client   Process
 	Live     Live
 }
 
@@ -124,13 +136,23 @@ func (v *Visit) Span() (Span, bool) {
 	return Span{v.Windows[0].From, v.Windows[len(v.Windows)-1].To}, true
 }
 
-// ClientHealth is what measuring cost the measuring process during a visit.
-type ClientHealth struct {
-	CPU     float64 // share of all cores used, 0…1
-	LagP99  float64 // seconds; 99th percentile of how late a 10 ms ticker fired
-	GCPause float64 // seconds of stop-the-world pauses
-	Bound   bool    // the client, not the endpoint, may have limited the visit
+// Process is what the measuring process went through while a visit was measured.
+type Process struct {
+	CPU      float64 // share used of the cores that it may use, 0…1
+	Cores    int     // that it may use at once: GOMAXPROCS, which knows affinity and a container's limit
+	LagP50   float64 // seconds by which a 10 ms timer fired late; median
+	LagP99   float64 // 99th percentile of that
+	SchedP50 float64 // seconds that a goroutine which could run waited for a core; median
+	SchedP99 float64 // 99th percentile of that
+	GCPause  float64 // seconds of stop-the-world pauses
 }
+
+// cpuFull is the share of its cores from which on a process may be what limits: so
+// near to the end what waits for a core waits long, and nobody can tell from inside.
+const cpuFull = 0.90
+
+// Full reports whether the process used up the cores that it may use.
+func (p Process) Full() bool { return p.CPU >= cpuFull }
 
 // Beat is a sign of life, written once a second.
 type Beat struct {

@@ -36,9 +36,11 @@ type Sample struct {
 	Visit  int   `json:"visit,omitzero"`  // index of the visit during which it was sent
 	Warmup bool  `json:"warmup,omitzero"` // sent while its visit was still warming up
 
+	Scheduled Opt[time.Duration] `json:"scheduled,omitzero"`  // in an open loop, when it was meant to be sent
 	Sent      time.Duration      `json:"sent,omitzero"`       // t0: immediately before the request is handed to the HTTP client
 	End       time.Duration      `json:"end,omitzero"`        // tE: [DONE] or end of the body, whichever comes first; for failures the moment of failure
 	Dispatch  Opt[time.Duration] `json:"dispatch,omitzero"`   // from the end of the worker's previous request to Sent, deliberate waits excluded
+	Drain     time.Duration      `json:"drain,omitzero"`      // the part of Dispatch in which the connection of the previous request was not free yet
 	Dialled   bool               `json:"dialled,omitzero"`    // a new connection was made for it
 	Connect   time.Duration      `json:"connect,omitzero"`    // time spent dialling and in TLS; defined when Dialled
 	Chunks    []Chunk            `json:"chunks,omitzero"`     // arrivals of the token-bearing events, in order; empty without streaming
@@ -109,6 +111,15 @@ func (s *Sample) TTFT() Opt[time.Duration] {
 		return Opt[time.Duration]{}
 	}
 	return Some(s.Chunks[0].At - s.Sent)
+}
+
+// FromSchedule is how much longer latencies are from the scheduled time than from
+// the send, Sent - Scheduled; undefined in a closed loop.
+func (s *Sample) FromSchedule() Opt[time.Duration] {
+	if !s.Scheduled.OK {
+		return Opt[time.Duration]{}
+	}
+	return Some(s.Sent - s.Scheduled.V)
 }
 
 // TTFC is time to first content: the first chunk that is neither reasoning nor

@@ -22,7 +22,7 @@ type Step struct {
 	InvalidReason string
 	Steady        bool
 	Scout         bool         // scouting level of the adaptive policy: few windows
-	Imported      bool         // from a table: only throughput and medians of latencies are known
+	Imported      bool         // from a file of summaries: what it does not tell is zero or undefined; Finished counts when above 0, Failed when there is an ErrorRate
 	Drift         Opt[float64] // (last pass - first pass) / their mean, of the window medians
 
 	Window        time.Duration // length of its windows; 0 = it was not measured here
@@ -71,6 +71,24 @@ type Step struct {
 	Client                               Opt[ClientHealth]
 	Server                               Opt[ServerStats] // undefined without the server's own metrics
 	Warnings                             []Warning
+}
+
+// ClientHealth says how far the measuring client, not the endpoint, was behind in a
+// step, and whether a figure of the step is wrong because of it. Of what was measured
+// per visit it holds the worst. Times are seconds.
+type ClientHealth struct {
+	CPU     float64 // share used of the cores that it may use, 0…1
+	Cores   int     // that it may use at once
+	GCPause float64 // stop-the-world pauses
+
+	LagP50, LagP99   float64      // from the arrival of a chunk until it was read
+	LagClock         string       // ClockKernel: of the chunks themselves; ClockUser: not known, WakeP50 and WakeP99 instead
+	WakeP50, WakeP99 float64      // how late the process woke up: the larger of its timers (beyond 1 ms, which is their grain) and its scheduler
+	Coalesced        Opt[float64] // share of the chunks that shared their read, and so their stamp, with an earlier one
+	Refill           Opt[float64] // share of the load that was missing because streams stood empty between two requests
+
+	Bound  bool
+	Reason string // in words, with the figure; empty unless Bound
 }
 
 // SLO says whether a step meets the limits of [Settings].SLO.

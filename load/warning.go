@@ -10,6 +10,7 @@ type Warning struct {
 
 // The codes of warnings.
 const (
+	WarnInsecure        = "insecure"
 	WarnBuffered        = "buffered"
 	WarnNotStreamed     = "not_streamed"
 	WarnEstimatedTokens = "estimated_tokens"
@@ -31,7 +32,13 @@ const (
 	WarnStarved         = "starved"
 	WarnLowConfidence   = "low_confidence"
 	WarnRemeasured      = "remeasured"
+	WarnPeerBias        = "peer_bias"
+	WarnPeerDrain       = "peer_drain"
+	WarnEstimates       = "estimates_disagree"
 )
+
+// InsecureText is what [WarnInsecure] says, wherever it is said.
+const InsecureText = "--insecure: the certificate of the server was not checked, so it may be anybody"
 
 // Warnf makes a Warning from a code and a formatted text.
 func Warnf(code, format string, args ...any) Warning {

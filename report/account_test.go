@@ -58,7 +58,7 @@ func measured(levels ...int) analysis.Curve {
 			DecodeConcurrency: load.Concurrency{Mode: min(n, 24), Peak: min(n, 24), OK: true},
 			LittlesLaw:        load.Some(0.997), Waves: 12.5, Started: 20 * n, Finished: 19 * n, InFlightAtEnd: n, ErrorRate: load.Some(0.0),
 			OutputLengthMean: load.Some(40.0), CachedShare: load.Some(0.02), ConnectionsOpened: n, ConnectionsReused: 19 * n,
-			Client: load.Some(load.ClientHealth{CPU: 0.034, LagP99: 0.0011}), Drift: load.Some(-0.012),
+			Client: load.Some(load.ClientHealth{CPU: 0.034, Cores: 2, LagP99: 0.0011, Coalesced: load.Some(0.002), Refill: load.Some(0.0004)}), Drift: load.Some(-0.012),
 		}
 		c.Steps = append(c.Steps, s)
 	}

@@ -47,22 +47,41 @@ func (j concurrencyJSON) load() load.Concurrency {
 	}
 }
 
-// clientJSON is what measuring cost the measuring process; its members are null
-// when it was not watched.
+// clientJSON says how far the measuring client was behind; its members are null when
+// nobody looked.
 type clientJSON struct {
-	CPU       number         `json:"cpu"`
-	LagP99MS  number         `json:"lag_p99_ms"`
-	GCPauseMS number         `json:"gc_pause_ms"`
-	Bound     load.Opt[bool] `json:"bound"`
+	CPU       number           `json:"cpu"`
+	Cores     load.Opt[int]    `json:"cores"`
+	GCPauseMS number           `json:"gc_pause_ms"`
+	LagP50MS  number           `json:"lag_p50_ms"`
+	LagP99MS  number           `json:"lag_p99_ms"`
+	LagClock  load.Opt[string] `json:"lag_clock"`
+	WakeP50MS number           `json:"wake_p50_ms"`
+	WakeP99MS number           `json:"wake_p99_ms"`
+	Coalesced number           `json:"coalesced_share"`
+	Refill    number           `json:"refill_share"`
+	Bound     load.Opt[bool]   `json:"bound"`
+	Reason    load.Opt[string] `json:"reason"`
 }
 
 func clientOf(c load.Opt[load.ClientHealth]) clientJSON {
 	if !c.OK {
 		return clientJSON{}
 	}
-	return clientJSON{
-		CPU: finite(c.V.CPU), LagP99MS: millis(c.V.LagP99), GCPauseMS: millis(c.V.GCPause), Bound: load.Some(c.V.Bound),
+	h := c.V
+	j := clientJSON{
+		CPU: finite(h.CPU), Cores: load.Some(h.Cores), GCPauseMS: millis(h.GCPause),
+		LagP50MS: millis(h.LagP50), LagP99MS: millis(h.LagP99), LagClock: text(h.LagClock),
+		WakeP50MS: millis(h.WakeP50), WakeP99MS: millis(h.WakeP99),
+		Coalesced: finiteOpt(h.Coalesced), Refill: finiteOpt(h.Refill), Bound: load.Some(h.Bound), Reason: text(h.Reason),
 	}
+	if h.Cores == 0 { // only the requests told
+		j.CPU, j.Cores, j.GCPauseMS, j.WakeP50MS, j.WakeP99MS = number{}, load.Opt[int]{}, number{}, number{}, number{}
+		if h.LagClock == load.ClockUser {
+			j.LagP50MS, j.LagP99MS = number{}, number{}
+		}
+	}
+	return j
 }
 
 func (j clientJSON) load() load.Opt[load.ClientHealth] {
@@ -70,6 +89,9 @@ func (j clientJSON) load() load.Opt[load.ClientHealth] {
 		return load.Opt[load.ClientHealth]{}
 	}
 	return load.Some(load.ClientHealth{
-		CPU: j.CPU.V, LagP99: seconds(j.LagP99MS), GCPause: seconds(j.GCPauseMS), Bound: j.Bound.V,
+		CPU: j.CPU.V, Cores: j.Cores.V, GCPause: seconds(j.GCPauseMS),
+		LagP50: seconds(j.LagP50MS), LagP99: seconds(j.LagP99MS), LagClock: j.LagClock.V,
+		WakeP50: seconds(j.WakeP50MS), WakeP99: seconds(j.WakeP99MS),
+		Coalesced: j.Coalesced, Refill: j.Refill, Bound: j.Bound.V, Reason: j.Reason.V,
 	})
 }

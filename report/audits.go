@@ -8,6 +8,16 @@ import (
 	"kneesweep/plots"
 )
 
+// ours writes a cell of what only we count.
+func ours(write func(load.Step) string) func(load.Step) string {
+	return func(s load.Step) string {
+		if s.Imported {
+			return plots.Missing
+		}
+		return write(s)
+	}
+}
+
 // auditColumns are the checks of a step that a reader may want to see before
 // believing its figures.
 var auditColumns = []column{
@@ -19,19 +29,24 @@ var auditColumns = []column{
 		return plots.Fixed(s.InFlight.Mean) + " / " + whole(s.InFlight.Peak)
 	}},
 	{"Little's law", "", "ratio", func(s load.Step) string { return defined(s.LittlesLaw, plots.Fixed) }},
-	{"requests per stream", "", "waves", func(s load.Step) string { return plots.Fixed(s.Waves) }},
-	{"started / finished / failed / at end", "", "requests", func(s load.Step) string {
+	{"requests per stream", "", "waves", func(s load.Step) string {
+		if s.Imported && s.Finished == 0 {
+			return plots.Missing
+		}
+		return plots.Fixed(s.Waves)
+	}},
+	{"started / finished / failed / at end", "", "requests", ours(func(s load.Step) string {
 		return whole(s.Started) + " / " + whole(s.Finished) + " / " + whole(s.Failed) + " / " + whole(s.InFlightAtEnd)
-	}},
-	{"connections opened / reused", "", "requests", func(s load.Step) string {
+	})},
+	{"connections opened / reused", "", "requests", ours(func(s load.Step) string {
 		return whole(s.ConnectionsOpened) + " / " + whole(s.ConnectionsReused)
-	}},
-	{"replayed / retried", "", "requests", func(s load.Step) string { return whole(s.Replayed) + " / " + whole(s.Retries) }},
+	})},
+	{"replayed / retried", "", "requests", ours(func(s load.Step) string { return whole(s.Replayed) + " / " + whole(s.Retries) })},
 	{"output length", "mean", "tokens", func(s load.Step) string { return defined(s.OutputLengthMean, plots.Fixed) }},
 	{"cached prompt tokens", "", "share", func(s load.Step) string { return defined(s.CachedShare, percent) }},
 	{"drift", "", "last to first pass", func(s load.Step) string { return defined(s.Drift, percent) }},
-	{"client CPU", "", "share of all cores", func(s load.Step) string {
-		if !s.Client.OK {
+	{"client CPU", "", "share of the cores it may use", func(s load.Step) string {
+		if s.Client.V.Cores == 0 {
 			return plots.Missing
 		}
 		return percent(s.Client.V.CPU)
@@ -45,6 +60,8 @@ var auditColumns = []column{
 		}
 		return plots.Fixed(s.Client.V.LagP99 * 1e3)
 	}},
+	{"shared stamps", "", "share of chunks", func(s load.Step) string { return defined(s.Client.V.Coalesced, percent) }},
+	{"streams empty", "", "share of time", func(s load.Step) string { return defined(s.Client.V.Refill, percent) }},
 }
 
 func defined(o load.Opt[float64], write func(float64) string) string {

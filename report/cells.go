@@ -83,7 +83,7 @@ func quantile(d load.Dist, x, unit float64) string {
 // failedCell is the number of failures and their share.
 func failedCell(s load.Step) string {
 	switch {
-	case s.Started == 0 && s.Finished == 0 && s.Failed == 0:
+	case s.Started == 0 && s.Finished == 0 && s.Failed == 0, s.Imported && !s.ErrorRate.OK:
 		return plots.Missing
 	case s.Failed == 0:
 		return "0"

@@ -10,7 +10,7 @@ import (
 	"kneesweep/plots"
 )
 
-// Markdown writes c as a page: verdict, picture, table of levels, failures by
+// Markdown writes c as a page: verdict, picture, the knee in five lines, table of levels, failures by
 // cause, warnings, what was asked and how, what every figure means, and the audits
 // of the measurement. The picture is linked by imageName; empty leaves it out. Its
 // errors are those of w.
@@ -23,6 +23,7 @@ func Markdown(w io.Writer, c analysis.Curve, imageName string) error {
 	if imageName != "" {
 		fmt.Fprintf(b, "![Capacity curve](<%s>)\n\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(imageName))
 	}
+	markdownExplanation(b, c)
 	if len(c.Steps) > 0 {
 		fmt.Fprint(b, "## Levels\n\n")
 		markdownLevels(b, c)
@@ -108,22 +109,7 @@ func markdownKnee(w io.Writer, c analysis.Curve) {
 		}
 		fmt.Fprintln(w)
 	}
-	if len(c.Estimates) == 0 {
-		return
-	}
-	var rows [][]string
-	for _, e := range c.Estimates {
-		value, interval := plots.Missing, plots.Missing
-		if e.Concurrency.OK {
-			value = plots.Streams(e.Concurrency.V.Value)
-			if b := plots.Interval(e.Concurrency.V); b != "" {
-				interval = b
-			}
-		}
-		rows = append(rows, []string{"`" + e.Method + "`", value, interval, escape(e.Note)})
-	}
-	fmt.Fprint(w, "Other definitions of a knee, for comparison:\n\n")
-	markdownTable(w, []string{"method", "knee, streams", "95 % interval, streams", "note"}, rows)
+	markdownEstimates(w, c)
 }
 
 // escape makes s safe inside a line or a cell of Markdown.

@@ -53,7 +53,7 @@ func ReadCurve(r io.Reader) (analysis.Curve, error) {
 const (
 	recopy  = "copy the file again, or analyze the run's journal"
 	correct = "correct it, or analyze the run's journal"
-	another = "give the curve.json or the journal of a run"
+	another = "give the curve.json or the journal of a run, or a result file that docs/peers.md lists"
 )
 
 // decode reads exactly one JSON document.

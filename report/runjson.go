@@ -30,10 +30,35 @@ type requestJSON struct {
 	InputTokensAsked  load.Opt[int]    `json:"input_tokens_asked"`
 	InputTokensGot    number           `json:"input_tokens_got_mean"`
 	OutputTokensAsked load.Opt[int]    `json:"output_tokens_asked"`
+	InputLengths      *lengthsJSON     `json:"input_lengths"`
+	OutputLengths     *lengthsJSON     `json:"output_lengths"`
+	LeftOut           load.Opt[int]    `json:"lines_left_out"`
 	Stream            load.Opt[bool]   `json:"stream"`
 	Dialect           load.Opt[string] `json:"dialect"`
 	Cache             load.Opt[string] `json:"cache"`
 	Source            load.Opt[string] `json:"source"`
+	Extra             load.Opt[string] `json:"extra"`
+	Insecure          load.Opt[bool]   `json:"insecure"`
+}
+
+// lengthsJSON is the distribution of lengths that are drawn; null where they are not.
+type lengthsJSON struct {
+	Asked string `json:"asked"`
+	Mean  number `json:"mean"`
+}
+
+func lengthsOf(l load.Lengths) *lengthsJSON {
+	if l.Asked == "" {
+		return nil
+	}
+	return &lengthsJSON{l.Asked, finite(l.Mean)}
+}
+
+func (j *lengthsJSON) load() load.Lengths {
+	if j == nil {
+		return load.Lengths{}
+	}
+	return load.Lengths{Asked: j.Asked, Mean: orNaN(j.Mean)}
 }
 
 // settingsJSON is how it was measured. A null window was chosen per level.
@@ -67,8 +92,10 @@ func runOf(r load.Run) runJSON {
 		Seed: r.Seed, DatasetHash: text(r.DatasetHash), Status: text(r.Status), StopReason: text(r.StopReason),
 		Request: requestJSON{
 			InputTokensAsked: positive(r.Request.InputTokensAsked), InputTokensGot: finiteOpt(r.Request.InputTokensGot),
+			InputLengths: lengthsOf(r.Request.InputLengths), OutputLengths: lengthsOf(r.Request.OutputLengths), LeftOut: positive(r.Request.LeftOut),
 			OutputTokensAsked: positive(r.Request.OutputTokensAsked), Stream: load.Some(r.Request.Stream),
 			Dialect: text(r.Request.Dialect), Cache: text(r.Request.Cache), Source: text(r.Request.Source),
+			Extra: text(r.Request.Extra), Insecure: load.Some(r.Request.Insecure),
 		},
 		Settings: settingsJSON{
 			Measurements: positive(r.Settings.Measurements), Passes: positive(r.Settings.Passes),
@@ -79,7 +106,7 @@ func runOf(r load.Run) runJSON {
 		j.Started = &r.Started
 	}
 	if r.Settings.Passes == 0 { // not a sweep: a table says nothing of this
-		j.Request.Stream, j.Settings.Warmup = load.Opt[bool]{}, load.Opt[int]{}
+		j.Request.Stream, j.Request.Insecure, j.Settings.Warmup = load.Opt[bool]{}, load.Opt[bool]{}, load.Opt[int]{}
 		j.Settings.ThinkMS, j.Settings.MaxErrorRate = number{}, number{}
 	}
 	if r.Settings.Window > 0 {
@@ -106,8 +133,10 @@ func (j runJSON) load() load.Run {
 		Seed: j.Seed, DatasetHash: j.DatasetHash.V, Status: load.Status(j.Status.V), StopReason: j.StopReason.V,
 		Request: load.RequestShape{
 			InputTokensAsked: j.Request.InputTokensAsked.V, InputTokensGot: j.Request.InputTokensGot,
+			InputLengths: j.Request.InputLengths.load(), OutputLengths: j.Request.OutputLengths.load(), LeftOut: j.Request.LeftOut.V,
 			OutputTokensAsked: j.Request.OutputTokensAsked.V, Stream: j.Request.Stream.V,
 			Dialect: j.Request.Dialect.V, Cache: j.Request.Cache.V, Source: j.Request.Source.V,
+			Extra: j.Request.Extra.V, Insecure: j.Request.Insecure.V,
 		},
 		Settings: load.Settings{
 			Window: duration(j.Settings.WindowMS), Measurements: j.Settings.Measurements.V, Passes: j.Settings.Passes.V,

@@ -27,7 +27,7 @@ func markdownSettings(w io.Writer, r load.Run) {
 func requestFacts(r load.Run) []fact {
 	q := r.Request
 	facts := []fact{
-		{"Target", r.Target}, {"Model", r.Model}, {"Label", r.Label}, {"Dialect", q.Dialect},
+		{"Target", r.Target}, {"Model", r.Model}, {"Label", r.Label}, {"Dialect", q.Dialect}, {"Added to every request", q.Extra},
 		{"Prompts", q.Source}, {"Prefix cache", q.Cache}, {"Data set", r.DatasetHash},
 	}
 	if q.InputTokensAsked > 0 || q.InputTokensGot.OK {
@@ -42,6 +42,14 @@ func requestFacts(r load.Run) []fact {
 	}
 	if q.OutputTokensAsked > 0 {
 		facts = append(facts, fact{"Output tokens per request", whole(q.OutputTokensAsked) + " asked"})
+	}
+	for _, l := range []struct {
+		load.Lengths
+		name string
+	}{{q.InputLengths, "Input"}, {q.OutputLengths, "Output"}} {
+		if l.Asked != "" {
+			facts = append(facts, fact{l.name + " tokens asked", fmt.Sprintf("%s, %s on average", l.Asked, plots.Number(l.Mean))})
+		}
 	}
 	mode := "answers in one piece"
 	if q.Stream {

@@ -82,12 +82,22 @@ type stepJSON struct {
 	Warnings          []load.Warning `json:"warnings"`
 }
 
-// forget makes null what a table does not say.
+// forget makes null what a file of summaries does not say. Such a level is known
+// by its started, which is always null.
 func (j *stepJSON) forget() {
 	none := load.Opt[int]{}
 	j.Steady = load.Opt[bool]{}
-	j.Requests, j.Waves, j.BackoffMS, j.ScaledShare = number{}, number{}, number{}, number{}
-	j.Started, j.Finished, j.Failed, j.InFlightAtEnd = none, none, none, none
+	j.BackoffMS, j.ScaledShare = number{}, number{}
+	if j.Requests.V == 0 {
+		j.Requests = number{}
+	}
+	if !j.ErrorRate.OK {
+		j.Failed = none
+	}
+	if j.Finished.V == 0 && !j.ErrorRate.OK {
+		j.Finished, j.Waves = none, number{}
+	}
+	j.Started, j.InFlightAtEnd = none, none
 	j.ConnectionsOpened, j.ConnectionsReused, j.Replayed, j.Retries = none, none, none, none
 }
 

@@ -22,7 +22,7 @@ func Verdict(c analysis.Curve) string {
 			fmt.Sprintf("The preflight, one request, failed (%s): %s", p.Cause, p.Error), ": "))
 	}
 	parts := []string{kneeSentence(c), retrogradeSentence(c), softSentence(c), causeSentence(c)}
-	parts = append(parts, admissionSentence(c), sloSentence(c), allowSentence(c), endedSentence(c), measuredSentence(c))
+	parts = append(parts, admissionSentence(c), sloSentence(c), allowSentence(c), confirmSentence(c), endedSentence(c), measuredSentence(c))
 	kept := parts[:0]
 	for _, p := range parts {
 		if p != "" {
@@ -194,6 +194,13 @@ func allowSentence(c analysis.Curve) string {
 		s += ": they reach 95 % of the plateau"
 	}
 	return s + "."
+}
+
+func confirmSentence(c analysis.Curve) string {
+	if c.Confirm == nil {
+		return ""
+	}
+	return sentence(strings.ToUpper(c.Confirm.Text[:1]) + c.Confirm.Text[1:])
 }
 
 func endedSentence(c analysis.Curve) string {

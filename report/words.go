@@ -54,9 +54,17 @@ func shape(r load.Run) string {
 	case out > 0:
 		parts = append(parts, whole(out)+" output tokens per request")
 	}
+	for _, l := range []struct {
+		load.Lengths
+		kind string
+	}{{r.Request.InputLengths, "input"}, {r.Request.OutputLengths, "output"}} {
+		if l.Asked != "" {
+			parts = append(parts, fmt.Sprintf("%s %s tokens per request on average (%s)", plots.Number(l.Mean), l.kind, l.Asked))
+		}
+	}
 	if r.Request.Stream {
 		parts = append(parts, "streaming")
-	} else if len(parts) > 0 {
+	} else if len(parts) > 0 && r.Settings.Passes > 0 { // else no sweep of ours, and it is not told
 		parts = append(parts, "without streaming")
 	}
 	if r.Model != "" {

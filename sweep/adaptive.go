@@ -134,7 +134,7 @@ func points(visits []load.Visit) []knee.Point {
 	for i := range visits {
 		v := &visits[i]
 		n := v.Level.Concurrency
-		if v.Ended != "" || v.Client.Bound {
+		if v.Ended != "" || v.Client.Full() {
 			continue
 		}
 		if v.Level.Again && !again[n] {

@@ -11,23 +11,26 @@ import (
 	"kneesweep/load"
 )
 
+const healthTick = 10 * time.Millisecond
+
+// The histograms of the runtime that are read.
 const (
-	healthTick  = 10 * time.Millisecond
-	cpuBound    = 0.90 // share of all cores at which the client may be the limit
-	gcPauseName = "/sched/pauses/total/gc:seconds"
+	schedLatency = "/sched/latencies:seconds"
+	gcPause      = "/sched/pauses/total/gc:seconds"
 )
 
-// Health watches what measuring costs this process: CPU, scheduling lag and
+// Health watches what measuring costs this process: CPU, how late it wakes up, and
 // garbage collection. Make it with NewHealth, stop it with Close.
 type Health struct {
 	stop chan struct{}
 	done chan struct{}
 
-	mu      sync.Mutex
-	lags    []time.Duration
-	started time.Time
-	cpu     time.Duration
-	pauses  float64
+	mu    sync.Mutex
+	lags  []time.Duration
+	since time.Time
+	cpu   time.Duration
+	sched tally
+	gc    tally
 }
 
 // NewHealth starts the watch.
@@ -43,7 +46,7 @@ func (h *Health) Close() {
 	<-h.done
 }
 
-// run measures how late a ticker fires.
+// run measures how late a timer fires.
 func (h *Health) run() {
 	defer close(h.done)
 	t := time.NewTimer(healthTick)
@@ -66,53 +69,96 @@ func (h *Health) run() {
 	}
 }
 
+// begin opens a stretch of time to be judged, and drops an earlier one.
 func (h *Health) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lags = h.lags[:0]
-	h.started, h.cpu, h.pauses = time.Now(), processCPU(), gcPauses()
+	h.since, h.cpu = time.Now(), processCPU()
+	h.sched, h.gc = readTally(schedLatency), readTally(gcPause)
 }
 
-func (h *Health) end() load.ClientHealth {
+// end tells what the stretch since begin was like.
+func (h *Health) end() load.Process {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	wall := time.Since(h.started)
-	if wall <= 0 {
-		return load.ClientHealth{}
+	wall := time.Since(h.since)
+	if h.since.IsZero() || wall <= 0 {
+		return load.Process{}
 	}
-	slices.Sort(h.lags)
-	out := load.ClientHealth{
-		CPU:     (processCPU() - h.cpu).Seconds() / wall.Seconds() / float64(runtime.GOMAXPROCS(0)),
-		GCPause: gcPauses() - h.pauses,
+	cores := runtime.GOMAXPROCS(0)
+	sched := readTally(schedLatency).less(h.sched)
+	return load.Process{
+		CPU: (processCPU() - h.cpu).Seconds() / wall.Seconds() / float64(cores), Cores: cores,
+		LagP50: quantile(h.lags, 0.50).Seconds(), LagP99: quantile(h.lags, 0.99).Seconds(),
+		SchedP50: sched.quantile(0.50), SchedP99: sched.quantile(0.99),
+		GCPause: readTally(gcPause).less(h.gc).sum(),
 	}
-	if n := len(h.lags); n > 0 {
-		out.LagP99 = h.lags[min(n-1, n*99/100)].Seconds()
+}
+
+// tally is a histogram of the runtime: counts[i] values lie in [edges[i], edges[i+1]).
+type tally struct {
+	counts []uint64
+	edges  []float64
+}
+
+// readTally reads a histogram that has counted since the process began; it is empty
+// where the runtime does not know the name.
+func readTally(name string) tally {
+	s := []metrics.Sample{{Name: name}}
+	metrics.Read(s)
+	if s[0].Value.Kind() != metrics.KindFloat64Histogram {
+		return tally{}
 	}
-	out.Bound = out.CPU >= cpuBound
+	h := s[0].Value.Float64Histogram()
+	return tally{slices.Clone(h.Counts), h.Buckets} // the edges never change
+}
+
+// less is what was counted since an earlier reading.
+func (t tally) less(earlier tally) tally {
+	if len(earlier.counts) != len(t.counts) {
+		return t
+	}
+	out := tally{slices.Clone(t.counts), t.edges}
+	for i, n := range earlier.counts {
+		out.counts[i] -= n
+	}
 	return out
 }
 
-// gcPauses returns the summed stop-the-world pauses in seconds, to the
-// resolution of the runtime's histogram.
-func gcPauses() float64 {
-	s := []metrics.Sample{{Name: gcPauseName}}
-	metrics.Read(s)
-	if s[0].Value.Kind() != metrics.KindFloat64Histogram {
-		return 0
+// middle stands for the values of bucket i. The outer ones have one edge.
+func (t tally) middle(i int) float64 {
+	lo, hi := t.edges[i], t.edges[i+1]
+	switch {
+	case math.IsInf(lo, 0):
+		lo = 0
+	case math.IsInf(hi, 0):
+		hi = lo
 	}
-	sum, hist := 0.0, s[0].Value.Float64Histogram()
-	for i, n := range hist.Counts {
-		if n == 0 {
-			continue
+	return (lo + hi) / 2
+}
+
+func (t tally) sum() float64 {
+	sum := 0.0
+	for i, n := range t.counts {
+		if n > 0 {
+			sum += float64(n) * t.middle(i)
 		}
-		lo, hi := hist.Buckets[i], hist.Buckets[i+1]
-		if math.IsInf(lo, 0) {
-			lo = 0
-		}
-		if math.IsInf(hi, 0) {
-			hi = lo
-		}
-		sum += float64(n) * (lo + hi) / 2
 	}
 	return sum
+}
+
+// quantile is the p-quantile to the width of a bucket; 0 without values.
+func (t tally) quantile(p float64) float64 {
+	total := uint64(0)
+	for _, n := range t.counts {
+		total += n
+	}
+	below := uint64(0)
+	for i, n := range t.counts {
+		if below += n; n > 0 && float64(below) >= p*float64(total) {
+			return t.middle(i)
+		}
+	}
+	return 0
 }

@@ -114,6 +114,7 @@ func (l *Local) measureRequests(ctx context.Context, v *visit) {
 
 // startMeasuring ends the warm-up: requests sent from now on are measured.
 func (l *Local) startMeasuring(v *visit, windows int) (from, w time.Duration, bins *binning) {
+	l.watch()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := v.out.Level.Concurrency

@@ -45,6 +45,7 @@ type Event struct {
 	Sample *load.Sample
 	Beat   *load.Beat
 	Server *load.Server
+	Open   *load.OpenPhase
 
 	taken chan<- struct{} // closed when all events before have been taken
 }
@@ -69,6 +70,7 @@ type Memory struct {
 	Visits  []load.Visit // by index, the last state of each
 	Samples []load.Sample
 	Server  []load.Server
+	Open    *load.OpenPhase
 
 	mu sync.Mutex
 }
@@ -89,6 +91,8 @@ func (m *Memory) Take(e Event) {
 		m.Samples = append(m.Samples, *e.Sample)
 	case e.Visit != nil:
 		m.Visits = load.UpsertVisit(m.Visits, *e.Visit)
+	case e.Open != nil:
+		m.Open = e.Open
 	case e.Server != nil:
 		m.Server = append(m.Server, *e.Server)
 	}

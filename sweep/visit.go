@@ -14,7 +14,8 @@ type visit struct {
 	out     load.Visit
 	meter   meter
 	warming bool
-	seq     [2]int // prompts given out: measured, warm-up
+	seq     [2]int         // prompts given out: measured, warm-up
+	turns   map[int]*turns // by worker
 
 	requests  int          // that ended, of any visit
 	settled   int          // of those, while no more streams than asked for were left
@@ -34,7 +35,7 @@ type visit struct {
 }
 
 func newVisit(out load.Visit) *visit {
-	return &visit{out: out, warming: true, slots: map[int]bool{}, since: out.Started}
+	return &visit{out: out, warming: true, slots: map[int]bool{}, turns: map[int]*turns{}, since: out.Started}
 }
 
 func (v *visit) nextSeq() int {
@@ -44,6 +45,21 @@ func (v *visit) nextSeq() int {
 	}
 	v.seq[i]++
 	return v.seq[i] - 1
+}
+
+// turns are what a worker was given in a visit.
+type turns struct{ stream, given int }
+
+// nextTurn says which stream of the visit a worker is, in the order in which they
+// first asked, and how many prompts it was given before.
+func (v *visit) nextTurn(slot int) (stream, turn int) {
+	t := v.turns[slot]
+	if t == nil {
+		t = &turns{stream: len(v.turns)}
+		v.turns[slot] = t
+	}
+	t.given++
+	return t.stream, t.given - 1
 }
 
 // add counts a request that ended; down says that the pool was down to the level.

@@ -19,6 +19,7 @@ const (
 func (l *Local) work(slot int) {
 	rng := rand.New(rand.NewPCG(l.cfg.Seed, jitterStream|uint64(slot)))
 	var ready load.Opt[time.Duration] // when this worker could have sent its next request
+	var drain time.Duration           // from then until it had a connection to send it on
 	failures := 0
 	for {
 		p, v, warmup, ok := l.next(slot)
@@ -28,7 +29,7 @@ func (l *Local) work(slot int) {
 		s := l.cfg.Sender.Send(l.ctx, p)
 		s.Visit, s.Warmup = v.out.Index, warmup
 		if ready.OK {
-			s.Dispatch = load.Some(s.Sent - ready.V)
+			s.Dispatch, s.Drain = load.Some(s.Sent-ready.V), drain
 		}
 		pause := l.cfg.Think
 		failed := s.Failed()
@@ -39,15 +40,16 @@ func (l *Local) work(slot int) {
 			failures = 0
 		}
 		end := s.End
+		drain = max(0, l.now()-end)
 		l.spread(&s)
 		l.ended(slot, &s)
-		l.events <- Event{Sample: &s}
+		l.events.put(Event{Sample: &s})
 		if l.ctx.Err() != nil {
 			return
 		}
 		if pause > 0 {
 			wait(l.ctx, pause)
-			end = l.now()
+			end, drain = l.now(), 0
 		}
 		if failed {
 			l.returns()
@@ -95,6 +97,7 @@ func (l *Local) next(slot int) (p load.Prompt, v *visit, warmup, ok bool) {
 	v = l.visit
 	warmup = v.warming
 	key := workload.Key{Concurrency: v.out.Level.Concurrency, Pass: v.out.Level.Pass, Warmup: warmup, Seq: v.nextSeq()}
+	key.Stream, key.Turn = v.nextTurn(slot)
 	l.nextID++
 	id := l.nextID
 	l.inFlight.Add(1)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"path/filepath"
@@ -24,6 +25,9 @@ type File struct {
 	seed     uint64
 	hash     string
 	distinct int
+	recorded int           // prompts whose limit is the length of a recorded answer
+	leftOut  int           // bad lines
+	bad      []error       // the first of them
 	measured []load.Prompt // in seeded order; OutputTokens 0 = the line has no limit
 	warmup   []load.Prompt
 }
@@ -136,11 +140,17 @@ func (f *File) Hash() string { return f.hash }
 // Describe says what is asked. The length of the prompts is not known.
 func (f *File) Describe() load.RequestShape {
 	lo, hi := f.limits()
-	s := load.RequestShape{Source: fmt.Sprintf("%s: %s", filepath.Base(f.name), counted(f.lines(), "prompt")), Cache: f.cache()}
+	s := load.RequestShape{Source: fmt.Sprintf("%s: %s", filepath.Base(f.name), counted(f.lines(), "prompt")), Cache: f.cache(), LeftOut: f.leftOut}
+	if f.leftOut > 0 {
+		s.Source += fmt.Sprintf(" (%s left out)", counted(f.leftOut, "bad line"))
+	}
 	if lo == hi {
 		s.OutputTokensAsked = hi
 	} else {
 		s.Source += fmt.Sprintf(", answers of at most %d to %d tokens", lo, hi)
+	}
+	if f.recorded > 0 {
+		s.Source += fmt.Sprintf(" (as long as the recorded ones for %s, at four bytes to a token)", counted(f.recorded, "prompt"))
 	}
 	return s
 }
@@ -167,35 +177,40 @@ func (f *File) lines() int {
 
 // limits are the smallest and the largest limit on an answer.
 func (f *File) limits() (lo, hi int) {
-	for i, p := range f.all() {
-		n := f.limit(p)
-		if i == 0 {
-			lo = n
+	lo = math.MaxInt
+	for _, list := range [][]load.Prompt{f.measured, f.warmup} {
+		for _, p := range list {
+			n := f.limit(p)
+			lo, hi = min(lo, n), max(hi, n)
 		}
-		lo, hi = min(lo, n), max(hi, n)
 	}
 	return lo, hi
 }
 
-// all are the prompts of both kinds.
-func (f *File) all() []load.Prompt {
-	return append(append([]load.Prompt{}, f.measured...), f.warmup...)
+// BadLines returns how many lines were left out, and the first of them as errors
+// that name file and line.
+func (f *File) BadLines() (n int, first []error) { return f.leftOut, f.bad }
+
+// LeastPrompt is 1: the length of the prompts is not known.
+func (f *File) LeastPrompt() int { return 1 }
+
+// Lengths estimates the prompts by their bytes; answers count with their limit.
+func (f *File) Lengths() (mean, most int) {
+	sum, count := 0, 0
+	for _, list := range [][]load.Prompt{f.measured, f.warmup} {
+		for _, p := range list {
+			n := f.limit(p)
+			for _, m := range p.Messages {
+				n += estimate(m.Content)
+			}
+			sum, count, most = sum+n, count+1, max(most, n)
+		}
+	}
+	return max(1, sum/count), most
 }
 
-// Lengths estimates four bytes to a token of a prompt, which is about right for
-// English; answers count with their limit.
-func (f *File) Lengths() (mean, most int) {
-	sum := 0
-	all := f.all()
-	for _, p := range all {
-		n := f.limit(p)
-		for _, m := range p.Messages {
-			n += (len(m.Content) + 3) / 4
-		}
-		sum, most = sum+n, max(most, n)
-	}
-	return max(1, sum/len(all)), most
-}
+// estimate counts four bytes to a token, which is about right for English.
+func estimate(text string) int { return (len(text) + 3) / 4 }
 
 // counted is a number of things.
 func counted(n int, thing string) string {

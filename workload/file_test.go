@@ -17,7 +17,7 @@ import (
 
 func file(t *testing.T, content string, seed uint64) *workload.File {
 	t.Helper()
-	f, err := workload.ReadFile(strings.NewReader(content), "dir/p.jsonl", seed)
+	f, err := workload.ReadFile(strings.NewReader(content), "dir/p.jsonl", seed, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,19 +197,19 @@ func TestFileBounds(t *testing.T) {
 	const mib = 1 << 20
 	line := func(n int) string { return `{"prompt":"` + strings.Repeat("a", n-len(`{"prompt":""}`)) + `"}` }
 	for _, end := range []string{"", "\n", "\r\n"} {
-		if _, err := workload.ReadFile(strings.NewReader(line(16*mib)+end), "p", 1); err != nil {
+		if _, err := workload.ReadFile(strings.NewReader(line(16*mib)+end), "p", 1, false); err != nil {
 			t.Errorf("a line of 16 MiB that ends in %q: %v", end, err)
 		}
 	}
 	for want, r := range map[string]io.Reader{
-		"p: line 2: longer than 16 MiB; ":       strings.NewReader("\n" + line(16*mib+3)),
-		"p: line 1: longer than 16 MiB; a line": endless("x"),
-		"p: line 2: no such device":             iotest.ErrReader(errors.New("no such device")),
+		"p: line 2: longer than 16 MiB": strings.NewReader("\n" + line(16*mib+3)),
+		"p: line 1: longer than 16 MiB": endless("x"),
+		"p: line 2: no such device":     iotest.ErrReader(errors.New("no such device")),
 	} {
 		if strings.Contains(want, "no such device") {
 			r = io.MultiReader(strings.NewReader(`{"prompt":"a"}`+"\n"), r)
 		}
-		if _, err := workload.ReadFile(r, "p", 1); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := workload.ReadFile(r, "p", 1, false); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -220,7 +220,7 @@ func TestFileThatNeverEnds(t *testing.T) {
 		t.Skip("reads 1 GiB")
 	}
 	lines := bufio.NewReaderSize(endless(strings.Repeat(" ", 1023)+"\n"), 1024)
-	if _, err := workload.ReadFile(lines, "p", 1); err == nil || !strings.HasPrefix(err.Error(), "p: larger than 1024 MiB; keep") {
+	if _, err := workload.ReadFile(lines, "p", 1, false); err == nil || !strings.HasPrefix(err.Error(), "p: larger than 1024 MiB; keep") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -228,16 +228,29 @@ func TestFileThatNeverEnds(t *testing.T) {
 // FuzzReadFile: any file is refused in one line that names it, or asked.
 func FuzzReadFile(f *testing.F) {
 	for _, s := range []string{numbered(3), "", "[]", "{", `{"prompt":null}`, `{"messages":[null]}`, `{"messages":[{"role":"user","content":["a"]}]}`,
+		"[", `[{"prompt":"a"},]`, `[{"prompt":"a]"}] {}`, `[{"prompt":"a\"` + "\n" + `"} ,"b"]`,
+		`{"conversations":[{"from":"human","value":"a"},{"from":"gpt","value":"b"}]}`, `{"custom_id":"1","body":{"messages":[]}}`, `{"body":{"prompt":"a"}}`,
 		`{"prompt":"a","max_tokens":1e3}`, "\x1f\x8b", "null", `{"prompt":"a"}{}`, `{"prompt":"\ud800"}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
-		p, err := workload.ReadFile(strings.NewReader(content), "p.jsonl", 1)
+		p, err := workload.ReadFile(strings.NewReader(content), "p.jsonl", 1, false)
 		if err != nil {
-			if text := err.Error(); !strings.HasPrefix(text, "p.jsonl: ") || strings.Contains(text, "\n") || len(text) > 700 {
-				t.Errorf("%q", text)
+			lines := strings.Split(err.Error(), "\n")
+			for _, line := range lines {
+				if !strings.HasPrefix(line, "p.jsonl: ") || len(line) > 700 {
+					t.Errorf("%q", line)
+				}
 			}
-			return
+			if len(lines) > 11 {
+				t.Errorf("%d lines", len(lines))
+			}
+			if p, err = workload.ReadFile(strings.NewReader(content), "p.jsonl", 1, true); err != nil {
+				return
+			}
+			if n, first := p.BadLines(); n < 1 || n < len(first) || len(first) > 10 {
+				t.Errorf("%d bad lines were left out, of which %d are told", n, len(first))
+			}
 		}
 		for seq := -1; seq < 3; seq++ {
 			for _, warm := range []bool{false, true} {

@@ -6,13 +6,19 @@ import (
 	"strconv"
 )
 
-// Key names one prompt of a sweep.
+// Key names one prompt of a sweep. A source uses Seq, or Stream and Turn: both
+// name every request once.
 type Key struct {
 	Concurrency int
 	Pass        int
 	Warmup      bool
 	Seq         int // counted from 0 within level, pass and warm-up
+	Stream      int // which of the level's streams asks, from 0; they are numbered anew in each visit
+	Turn        int // requests of the stream before this one in the visit, warm-ups included
 }
+
+// Preflight is the key of the request before the first level.
+var Preflight = Key{Warmup: true, Seq: -1}
 
 // hash spreads a key over the streams of the generator.
 func (k Key) hash() uint64 {
@@ -37,6 +43,11 @@ func (k Key) appendTag(b []byte) []byte {
 		kind = 'w'
 	}
 	b = append(strconv.AppendInt(b, int64(k.Seq), 10), kind)
+	return k.appendVisit(b)
+}
+
+// appendVisit appends level and pass.
+func (k Key) appendVisit(b []byte) []byte {
 	b = append(strconv.AppendInt(b, int64(k.Concurrency), 10), 'p')
 	return strconv.AppendInt(b, int64(k.Pass), 10)
 }

@@ -20,6 +20,10 @@ type Prompts interface {
 	// Lengths returns the prompt and answer tokens of a request taken together:
 	// on average, and of the longest. They may be estimates.
 	Lengths() (mean, most int)
+
+	// LeastPrompt returns the tokens of the shortest prompt, at least 1: what a
+	// request costs whatever a server counts. It may be an estimate.
+	LeastPrompt() int
 }
 
 var (

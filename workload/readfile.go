@@ -1,222 +1,46 @@
 package workload
 
 import (
-	"bufio"
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"kneesweep/load"
 )
 
-const (
-	maxLine      = 16 << 20 // bytes of a line
-	maxContent   = 1 << 30  // bytes of a file: it is held in memory
-	maxMaxTokens = 100_000_000
-)
-
-// wanted shows what a line must be.
-const wanted = `a line is {"prompt":"…"} or {"messages":[{"role":"user","content":"…"}]}, each with "max_tokens" if you like`
-
-// roles may speak in a prompt.
-var roles = []string{"system", "developer", "user", "assistant"}
-
-// ReadFile reads prompts, one JSON object a line; empty lines are skipped. Name
-// is that of the file. An error names it, the line, and what to change.
-func ReadFile(r io.Reader, name string, seed uint64) (*File, error) {
-	hash := sha256.New()
-	counted := &io.LimitedReader{R: r, N: maxContent + 1}
-	scan := bufio.NewScanner(io.TeeReader(counted, hash))
-	scan.Buffer(make([]byte, 0, 64<<10), maxLine+2) // and its end
+// ReadFile reads prompts: JSON objects, one a line or as the elements of a list,
+// told apart by their fields. Name is that of the file. An error names it, the line,
+// and what to change, for at most ten lines; with skipBad what is wrong is left out
+// instead, and counted.
+//
+// A file may have 1 GiB. Its prompts are held once, as text, with about 250 bytes
+// beside each, and one more record of at most 16 MiB while it is read.
+func ReadFile(r io.Reader, name string, seed uint64, skipBad bool) (*File, error) {
+	in := newRecords(r, name, skipBad)
 	var prompts []load.Prompt
-	n := 0
-	for scan.Scan() {
-		n++
-		text := scan.Bytes()
-		if n == 1 {
-			text = bytes.TrimPrefix(text, []byte("\ufeff"))
-		}
-		if text = bytes.TrimSpace(text); len(text) == 0 {
-			continue
-		}
-		p, err := parseLine(text)
+	recorded := 0
+	err := in.each(func(text []byte) error {
+		p, wasRecorded, err := parseRecord(text)
 		if err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w", name, n, err)
+			return err
+		}
+		if wasRecorded {
+			recorded++
 		}
 		prompts = append(prompts, p)
-	}
-	err := scan.Err()
+		return nil
+	})
 	switch {
-	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("%s: line %d: longer than %d MiB; %s", name, n+1, maxLine>>20, wanted)
 	case err != nil:
-		return nil, fmt.Errorf("%s: line %d: %w", name, n+1, err)
-	case counted.N == 0:
-		return nil, fmt.Errorf("%s: larger than %d MiB; keep a sample of its lines, such as shuf -n 10000 makes", name, maxContent>>20)
+		return nil, err
+	case len(prompts) == 0 && in.count > 0:
+		return nil, in.refusal()
 	case len(prompts) == 0:
 		return nil, fmt.Errorf("%s: no prompt in the file; %s", name, wanted)
 	}
-	return newFile(name, seed, "sha256:"+hex.EncodeToString(hash.Sum(nil)), prompts)
-}
-
-// parseLine reads one prompt. Fields that it does not know are ignored.
-func parseLine(text []byte) (load.Prompt, error) {
-	fields, err := object(text)
+	f, err := newFile(name, seed, in.sum(), prompts)
 	if err != nil {
-		return load.Prompt{}, err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	var p load.Prompt
-	messages, chat := fields["messages"]
-	prompt, plain := fields["prompt"]
-	switch {
-	case chat && plain:
-		return p, errors.New(`has both "messages" and "prompt"; remove one of them`)
-	case chat:
-		p.Messages, err = parseMessages(messages)
-	case plain:
-		p.Messages, err = parsePrompt(prompt)
-	default:
-		return p, fmt.Errorf(`has neither "messages" nor "prompt"%s; %s`, present(fields), wanted)
-	}
-	if err != nil {
-		return p, err
-	}
-	if limit, ok := fields["max_tokens"]; ok && string(limit) != "null" {
-		p.OutputTokens, err = parseLimit(limit)
-	}
-	return p, err
-}
-
-// object reads the fields of a line, and says what it is if it is no object.
-func object(text []byte) (map[string]json.RawMessage, error) {
-	switch {
-	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
-		return nil, errors.New("the file is in UTF-16; save it as UTF-8")
-	case bytes.HasPrefix(text, []byte("\x1f\x8b")), bytes.HasPrefix(text, []byte("\x28\xb5\x2f\xfd")):
-		return nil, errors.New("the file is compressed; unpack it first")
-	case !utf8.Valid(text):
-		return nil, errors.New("not UTF-8; save the file as UTF-8")
-	case text[0] == '[':
-		return nil, errors.New("begins a JSON list; write one object a line, without the list around them (jq -c '.[]')")
-	case text[0] != '{':
-		return nil, errors.New("not a JSON object; " + wanted)
-	}
-	var fields map[string]json.RawMessage
-	d := json.NewDecoder(bytes.NewReader(text))
-	err := d.Decode(&fields)
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, errors.New("the object does not end on its line; write each on one line (jq -c .)")
-	case err != nil:
-		return nil, fmt.Errorf("not JSON: %w; %s", err, wanted)
-	case d.InputOffset() < int64(len(text)):
-		return nil, fmt.Errorf("something follows the object at byte %d; write one object a line", d.InputOffset()+1)
-	}
-	return fields, nil
-}
-
-// present lists what a line has instead, as far as it is short.
-func present(fields map[string]json.RawMessage) string {
-	const most = 5
-	var names []string
-	for name := range fields {
-		if len(name) <= 40 {
-			names = append(names, fmt.Sprintf("%q", name))
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	slices.Sort(names)
-	if len(names) > most {
-		names = append(names[:most], "…")
-	}
-	return " (it has " + strings.Join(names, ", ") + ")"
-}
-
-// parsePrompt reads the text of a user.
-func parsePrompt(raw json.RawMessage) ([]load.Message, error) {
-	var text string
-	if raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
-		return nil, fmt.Errorf(`"prompt" is %s; write the text as one string`, kind(raw))
-	}
-	if strings.TrimSpace(text) == "" {
-		return nil, errors.New(`"prompt" is empty; write a text, or remove the line`)
-	}
-	return []load.Message{{Role: "user", Content: text}}, nil
-}
-
-// parseMessages reads the turns of a chat. Only text can be sent: what would be
-// lost is refused.
-func parseMessages(raw json.RawMessage) ([]load.Message, error) {
-	var turns []map[string]json.RawMessage
-	if raw[0] != '[' || json.Unmarshal(raw, &turns) != nil {
-		return nil, fmt.Errorf(`"messages" is %s; write a list of objects, [{"role":"user","content":"…"}]`, kind(raw))
-	}
-	out := make([]load.Message, 0, len(turns))
-	empty := true
-	for i, turn := range turns {
-		m, err := parseTurn(turn)
-		if err != nil {
-			return nil, fmt.Errorf("message %d: %w", i+1, err)
-		}
-		empty = empty && strings.TrimSpace(m.Content) == ""
-		out = append(out, m)
-	}
-	if empty {
-		return nil, errors.New(`"messages" hold no text; write some, or remove the line`)
-	}
-	return out, nil
-}
-
-func parseTurn(turn map[string]json.RawMessage) (m load.Message, err error) {
-	role, content := turn["role"], turn["content"]
-	for _, name := range []string{"tool_calls", "function_call", "tool_call_id"} {
-		if v, ok := turn[name]; ok && string(v) != "null" && string(v) != "[]" {
-			return m, fmt.Errorf("%q cannot be sent; remove the field, or the line", name)
-		}
-	}
-	switch {
-	case role == nil:
-		return m, fmt.Errorf(`no "role"; write one of %s`, strings.Join(roles, ", "))
-	case json.Unmarshal(role, &m.Role) != nil || !slices.Contains(roles, m.Role):
-		return m, fmt.Errorf(`the role %.40s cannot be sent; write one of %s`, role, strings.Join(roles, ", "))
-	case content == nil:
-		return m, errors.New(`no "content"; write the text as one string`)
-	case content[0] != '"' || json.Unmarshal(content, &m.Content) != nil:
-		return m, fmt.Errorf(`"content" is %s; write the text as one string`, kind(content))
-	}
-	return m, nil
-}
-
-func parseLimit(raw json.RawMessage) (int, error) {
-	var n int
-	if json.Unmarshal(raw, &n) != nil || n < 1 || n > maxMaxTokens {
-		return 0, fmt.Errorf(`"max_tokens" is %.40s; write a whole number of 1 to %d, or leave it out`, raw, maxMaxTokens)
-	}
-	return n, nil
-}
-
-// kind names what a value is.
-func kind(raw json.RawMessage) string {
-	switch raw[0] {
-	case '"':
-		return "a string"
-	case '[':
-		return "a list"
-	case '{':
-		return "an object"
-	case 'n':
-		return "null"
-	case 't', 'f':
-		return "true or false"
-	}
-	return "a number"
+	f.recorded, f.leftOut, f.bad = recorded, in.count, in.bad
+	return f, nil
 }

@@ -26,37 +26,48 @@ const (
 // τ is the scatter between levels that the windows do not explain: a window
 // belongs to one visit, and what a visit got wrong all its windows share.
 func interval(levels []level, fit line, fitted int, seed uint64) (lo, hi float64) {
+	n, _, w := columns(levels)
+	var s scanner
+	lo, hi = percentiles(levels, fitted, seed, func(x []float64) float64 {
+		s.load(n, x, w)
+		if l, _, ok := s.locate(); ok {
+			return l.k
+		}
+		return n[0]
+	})
+	if second := n[1]; fit.k <= second { // no level measured tells the knees up to it apart
+		hi = max(hi, second)
+	}
+	return min(lo, fit.k), max(hi, fit.k)
+}
+
+// percentiles returns the central 95 % of what a definition reads from replicates
+// of the levels' medians. The same levels and seed give every definition the same
+// replicates, so that intervals compare. fitted is how many levels the default
+// fit used, from which τ is taken.
+func percentiles(levels []level, fitted int, seed uint64, read func(x []float64) float64) (lo, hi float64) {
 	rng := rand.New(rand.NewPCG(seed, bootstrapStream))
-	n, x, w := columns(levels)
+	_, x, _ := columns(levels)
 	pooled := pooledResiduals(levels)
 	tau := levelScatter(levels[:fitted])
 	if single(levels) {
 		tau = max(tau, soleScatter(levels[:trim(x)]))
+	} else {
+		tau *= widening(fitted)
 	}
 	counts := make([]int, 0, 64)
-	knees := make([]float64, replicates)
-	var s scanner
-	for rep := range knees {
+	values := make([]float64, replicates)
+	for rep := range values {
 		for i, l := range levels {
 			x[i] = resample(l, pooled, rng, &counts)
 			if tau > 0 {
 				x[i] *= math.Exp(tau * rng.NormFloat64())
 			}
 		}
-		s.load(n, x, w)
-		if l, _, ok := s.locate(); ok {
-			knees[rep] = l.k
-		} else {
-			knees[rep] = n[0]
-		}
+		values[rep] = read(x)
 	}
-	slices.Sort(knees)
-	lo = stat.Quantile(knees, (1-confidence)/2)
-	hi = stat.Quantile(knees, (1+confidence)/2)
-	if second := n[1]; fit.k <= second { // no level measured tells the knees up to it apart
-		hi = max(hi, second)
-	}
-	return min(lo, fit.k), max(hi, fit.k)
+	slices.Sort(values)
+	return stat.Quantile(values, (1-confidence)/2), stat.Quantile(values, (1+confidence)/2)
 }
 
 // resample draws as many windows as l has, with replacement, and returns their

@@ -164,12 +164,6 @@ func checkCase(t *testing.T, test toughCase, r Result, scale int) {
 	checkInvariants(t, r)
 }
 
-// A negative coefficient has no meaning in the universal scalability law, and a
-// superlinear curve asks for one (VividCortex/ebooks#3, smoeding/usl#6).
-func TestUniversalScalabilityLaw(t *testing.T) {
-	t.Skip("waits for the USL estimator: coefficients not below 0, a peak of 903.4 at N = 32, none on a superlinear curve")
-}
-
 // The peak is the first of the levels that are highest.
 func TestPeakIsTheFirstOfTies(t *testing.T) {
 	for _, test := range []struct {

@@ -108,7 +108,7 @@ func (r *Result) judge(levels []level, s segmented, seed uint64) {
 	r.Verdict = Found
 	r.Concurrency = load.Some(load.Estimate{Value: s.k, Lo: lo, Hi: hi})
 	r.Plateau = load.Some(s.plateau())
-	r.N95 = load.Some(s.n95(levels))
+	r.N95 = load.Some(s.n95(levels[0].n))
 	if second := levels[1].n; s.k < second*(1-kneeNoise) && second-levels[0].n > 1 {
 		r.Warnings = append(r.Warnings, load.Warnf(load.WarnLowConfidence,
 			"a single level lies below the knee, which may be anywhere from %.3g to %d: measure between %d and %d",

@@ -25,10 +25,24 @@ type curve struct {
 		Regime string    `json:"regime"`
 		Range  []float64 `json:"knee_range"`
 	} `json:"expert"`
+	Reference struct {
+		Breakpoint *float64 `json:"breakpoint"` // of two free slopes, by R's segmented where it converged
+	} `json:"reference"`
 	References []struct {
-		Fit   string    `json:"fit"`
-		Exact reference `json:"exact_line_plus_plateau"`
+		Fit   string        `json:"fit"`
+		Exact reference     `json:"exact_line_plus_plateau"`
+		Free  freeReference `json:"exact_free_two_slopes"`
 	} `json:"references"`
+	HyperbolicCap *struct{ Knee, T0, T1, C float64 } `json:"reference_hyperbolic_cap"`
+	Kneed         struct {
+		Knee *float64 `json:"knee"`
+	} `json:"reference_kneed"`
+	Other struct {
+		Law *struct {
+			Sigma, Kappa, RSS float64
+			Peak              float64 `json:"n_peak"`
+		} `json:"usl_nls_ols_means"`
+	} `json:"reference_other_models"`
 	Expected  string `json:"expected_verdict"`
 	Tolerance struct {
 		Truth *float64 `json:"knee_rel_vs_truth"`
@@ -37,6 +51,13 @@ type curve struct {
 
 // reference is another program's exact fit of X(N) = intercept + slope·min(N, K).
 type reference struct{ Breakpoint, Slope, Plateau, RSS float64 }
+
+// freeReference is the same for two free slopes.
+type freeReference struct {
+	Breakpoint *float64
+	Slopes     []float64
+	RSS        float64
+}
 
 // publishedCurves is how many files testdata/curves has.
 const publishedCurves = 39

@@ -36,15 +36,23 @@ func levelScatter(levels []level) float64 {
 }
 
 // soleScatter is the noise of levels that have one window each, as far as it
-// tells where the knee may lie: their scatter, wider by Student's t over the
-// normal, since few levels tell it poorly. The levels are those before a decline.
+// tells where the knee may lie: their scatter, widened. The levels are those
+// before a decline.
 func soleScatter(levels []level) float64 {
-	sd := math.Sqrt(scatter(levels))
-	if df := len(levels) - 3; df > 0 {
-		const p = (1 + confidence) / 2
-		sd *= stat.StudentQuantile(p, max(leastFreedom, df)) / distuv.UnitNormal.Quantile(p)
+	return math.Sqrt(scatter(levels)) * widening(len(levels))
+}
+
+// widening is Student's t over the normal at 95 %, by which a standard deviation
+// goes that count levels tell about a curve of three figures: few tell it poorly,
+// and too small a one makes the interval too short more often than too large a
+// one makes it too long.
+func widening(count int) float64 {
+	df := count - 3
+	if df < 1 {
+		return 1
 	}
-	return sd
+	const p = (1 + confidence) / 2
+	return stat.StudentQuantile(p, max(leastFreedom, df)) / distuv.UnitNormal.Quantile(p)
 }
 
 // scatter is the variance of the levels' relative residuals about the better of

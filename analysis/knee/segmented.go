@@ -1,6 +1,10 @@
 package knee
 
-import "kneesweep/load"
+import (
+	"fmt"
+
+	"kneesweep/load"
+)
 
 // MethodSegmented names the default estimator.
 const MethodSegmented = "segmented"
@@ -14,7 +18,9 @@ const MethodSegmented = "segmented"
 // not unique: it is then the smallest knee that a proportional rise allows.
 //
 // It is exact on a straight ramp. On a ramp that bends, as batching servers
-// have, it reads low, and the interval does not say so.
+// have, it reads low, and the interval does not say so. The note says where the
+// same fit puts the knee with levels weighted by their precision, 1/s²: a
+// sensitivity, since on a bent ramp those weights read lower still.
 type Segmented struct{}
 
 var _ Finder = Segmented{}
@@ -29,19 +35,22 @@ func (Segmented) Find(points []Point, seed uint64) Estimate {
 	e := Estimate{Method: MethodSegmented}
 	levels := pool(points)
 	if len(levels) < minLevels {
-		e.Note = "fewer than 4 levels"
+		e.Note = noteFew
 		return e
 	}
 	levels, _ = dropOutliers(levels)
 	s, ok := fitSegmented(levels)
 	switch {
 	case !ok:
-		e.Note = "no rising part"
+		e.Note = noteNoRise
 	case s.k >= levels[len(levels)-1].n*(1-kneeTolerance):
-		e.Note = "rises to the last level"
+		e.Note = noteRises
 	default:
 		lo, hi := interval(levels, s.line, s.count, seed)
 		e.Concurrency = load.Some(load.Estimate{Value: s.k, Lo: lo, Hi: hi})
+		if k, _, ok := s.weighted(levels); ok {
+			e.Note = fmt.Sprintf("weighting levels by their precision puts it at %.3g", k)
+		}
 	}
 	return e
 }
@@ -71,6 +80,4 @@ func (s segmented) segment(levels []level) *Segment {
 
 // n95 is the smallest N at which the fit reaches 95 % of its plateau, not below
 // the first level.
-func (s segmented) n95(levels []level) float64 {
-	return max(s.k-0.05*s.plateau()/s.b, levels[0].n)
-}
+func (l line) n95(first float64) float64 { return max(l.k-0.05*l.plateau()/l.b, first) }

@@ -22,7 +22,7 @@ const (
 // given on, is a bend of its own and tells nothing of the knee.
 func (s segmented) soft(levels []level, decline *Retrograde) []load.Warning {
 	var reasons []load.Warning
-	if k, elsewhere := s.weighted(levels); elsewhere {
+	if k, elsewhere, _ := s.weighted(levels); elsewhere {
 		reasons = append(reasons, load.Warnf(load.WarnSoftKnee,
 			"soft knee: weighting levels by their precision puts it at %.3g instead of %.3g", k, s.k))
 	}
@@ -90,10 +90,10 @@ func smoothSum(levels []level) (sum float64, ok bool) {
 
 // weighted fits the same levels with weights r/s², s being the standard deviation
 // of a level's windows, and reports where that puts the knee and whether it is
-// more than 25 % elsewhere. A level whose windows scatter less than a tenth of
-// what is usual counts as if they scattered that much; with no scatter known at
-// all s is proportional to the value.
-func (s segmented) weighted(levels []level) (k float64, elsewhere bool) {
+// more than 25 % elsewhere; ok is false if no line rises then. A level whose
+// windows scatter less than a tenth of what is usual counts as if they scattered
+// that much; with no scatter known at all s is proportional to the value.
+func (s segmented) weighted(levels []level) (k float64, elsewhere, ok bool) {
 	fitted := levels[:s.count]
 	groups := make([][]float64, len(fitted))
 	for i, l := range fitted {
@@ -115,8 +115,5 @@ func (s segmented) weighted(levels []level) (k float64, elsewhere bool) {
 	var sc scanner
 	sc.load(n, x, w)
 	l, ok := sc.solve(len(fitted))
-	if !ok {
-		return 0, false
-	}
-	return l.k, math.Abs(l.k-s.k) > softShare*s.k
+	return l.k, ok && math.Abs(l.k-s.k) > softShare*s.k, ok
 }

@@ -14,35 +14,36 @@ import (
 func analyzeCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "analyze",
-		Usage:     "curve, table and verdict from a journal, a curve.json or a CSV",
+		Usage:     "curve, table and verdict from a journal, a curve.json, a CSV or the result files of another tool",
 		ArgsUsage: "FILE…",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "also write curve.json, curve.png and report.md to `FOLDER`"},
 			sloFlag(""),
-			&cli.BoolFlag{Name: "json", Usage: "print one JSON document (a list when there are several files)"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON document (a list when there are several curves)"},
 		},
 		Action: func(c *cli.Context) error {
 			files := c.Args().Slice()
 			if len(files) == 0 {
 				return usagef("analyze needs at least one FILE")
 			}
-			if c.String("out") != "" && len(files) > 1 {
-				return usagef("--out: works with one FILE")
-			}
 			limits, err := parseSLO(c)
 			if err != nil {
 				return usage(err)
 			}
-			curves, err := readCurves(files, c.App.ErrWriter, limits)
+			sources, err := readSources(files, c.App.ErrWriter, limits, limits != "")
 			if err != nil {
 				return err
+			}
+			curves := curvesOf(sources)
+			if c.String("out") != "" && len(curves) > 1 {
+				return usagef("--out: works with one curve, and these files make %d", len(curves))
 			}
 			if dir := c.String("out"); dir != "" {
 				if err := analyzeTo(dir, curves[0]); err != nil {
 					return failed(err)
 				}
 			}
-			if err := printCurves(c, files, curves); err != nil {
+			if err := printCurves(c, sources); err != nil {
 				return err
 			}
 			return slosExit(c, curves)
@@ -51,15 +52,15 @@ func analyzeCommand() *cli.Command {
 }
 
 // printCurves writes the curves as JSON or as tables.
-func printCurves(c *cli.Context, files []string, curves []analysis.Curve) error {
+func printCurves(c *cli.Context, sources []source) error {
 	if c.Bool("json") {
-		return writeCurvesJSON(c.App.Writer, curves)
+		return writeCurvesJSON(c.App.Writer, curvesOf(sources))
 	}
-	for i, curve := range curves {
-		if len(curves) > 1 {
-			fmt.Fprintf(c.App.Writer, "%s\n", files[i])
+	for _, s := range sources {
+		if len(sources) > 1 {
+			fmt.Fprintf(c.App.Writer, "%s\n", s.path)
 		}
-		if err := report.Table(c.App.Writer, curve); err != nil {
+		if err := report.Table(c.App.Writer, s.curve); err != nil {
 			return failed(err)
 		}
 	}

@@ -20,7 +20,7 @@ func checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "check",
 		Usage:     "hold a result against gates, for CI: exit 0 if all hold, 3 if one does not, 4 if it cannot be told",
-		ArgsUsage: "FILE",
+		ArgsUsage: "FILE…",
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "require", Value: &expressions{}, Usage: "`EXPR` that must hold, e.g. 'knee.concurrency >= 32' or 'at(8).ttft_ms.p95 <= 500ms' (repeatable)"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
@@ -30,10 +30,10 @@ func checkCommand() *cli.Command {
 			switch {
 			case err != nil:
 				return usage(err)
-			case c.NArg() != 1:
-				return usagef("check needs one FILE, got %d", c.NArg())
+			case c.NArg() == 0:
+				return usagef("check needs a FILE, or several of another tool that make one curve")
 			}
-			doc, err := curveDocument(c.Args().First(), c.App.ErrWriter)
+			doc, err := curveDocument(c.Args().Slice(), c.App.ErrWriter)
 			if err != nil {
 				return err
 			}
@@ -70,11 +70,15 @@ func parseGates(sources []string) ([]gate.Expr, error) {
 	return gates, errors.Join(errs...)
 }
 
-// curveDocument reads a result as the JSON document that it is or would be.
-func curveDocument(path string, stderr io.Writer) (map[string]any, error) {
-	curves, err := readCurves([]string{path}, stderr, "")
+// curveDocument reads the files of one result as the JSON document that it is or
+// would be.
+func curveDocument(paths []string, stderr io.Writer) (map[string]any, error) {
+	curves, err := readCurves(paths, stderr, "")
 	if err != nil {
 		return nil, err
+	}
+	if len(curves) != 1 {
+		return nil, usagef("check needs the files of one curve, and these make %d", len(curves))
 	}
 	b, err := report.MarshalCurve(curves[0])
 	if err != nil {

@@ -64,7 +64,10 @@ func (o *sweepOptions) planned() (visits, windows load.Opt[int]) {
 // lengths says what a request is made of; without the length of prompts, what it
 // is estimated at.
 func lengths(r load.RequestShape, mean int) string {
-	if r.InputTokensAsked == 0 {
+	switch {
+	case r.InputLengths.Asked != "" || r.OutputLengths.Asked != "":
+		return fmt.Sprintf("%d tokens each on average", mean)
+	case r.InputTokensAsked == 0:
 		return fmt.Sprintf("about %d tokens each, by the length of the prompts", mean)
 	}
 	return fmt.Sprintf("%d input and %d output tokens each", r.InputTokensAsked, r.OutputTokensAsked)

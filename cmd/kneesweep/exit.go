@@ -12,8 +12,8 @@ import (
 const (
 	exitFailed  = 1 // preflight failed, a file could not be read or written
 	exitUsage   = 2
-	exitMissed  = 3 // no level meets the --slo, or a gate does not hold
-	exitNoCurve = 4 // no valid step, stopped by failures before four levels, or a gate that cannot be told
+	exitMissed  = 3 // no level meets the --slo, a gate does not hold, or a run is worse than before
+	exitNoCurve = 4 // no valid step, stopped by failures before four levels, or a gate or comparison that cannot be told
 
 	exitSIGINT  = 130
 	exitSIGTERM = 143

@@ -15,6 +15,7 @@ import (
 	"kneesweep/analysis/slo"
 	"kneesweep/load"
 	"kneesweep/record/journal"
+	"kneesweep/record/peers"
 	"kneesweep/record/table"
 	"kneesweep/report"
 )
@@ -24,6 +25,7 @@ type source struct {
 	path  string
 	curve analysis.Curve
 	data  *analysis.Data // its single requests; nil if it has none
+	peer  *peers.File    // of another tool: read, and not yet joined to a curve
 }
 
 // readCurves reads every file and holds it against limits, which are those of the
@@ -45,9 +47,15 @@ func readSources(files []string, stderr io.Writer, limits string, requests bool)
 		if err != nil {
 			return nil, failed(fmt.Errorf("%s: %w", path, err))
 		}
-		tame(&s.curve)
 		s.path = path
 		sources = append(sources, s)
+	}
+	sources, err := joinPeers(sources, limits)
+	if err != nil {
+		return nil, failed(err)
+	}
+	for i := range sources {
+		tame(&sources[i].curve)
 	}
 	return sources, nil
 }
@@ -60,8 +68,8 @@ func curvesOf(sources []source) []analysis.Curve {
 	return curves
 }
 
-// readSource reads a journal, a curve.json, a CSV, or the folder of a run, which
-// it tells apart by their content.
+// readSource reads a journal, a curve.json, a CSV, a result file of another tool,
+// or the folder of a run, which it tells apart by their content.
 func readSource(path string, stderr io.Writer, limits string, requests bool) (source, error) {
 	path, err := runFile(path, requests)
 	if err != nil {
@@ -74,21 +82,51 @@ func readSource(path string, stderr io.Writer, limits string, requests bool) (so
 	defer f.Close()
 	r := bufio.NewReaderSize(f, 4096)
 	head, _ := r.Peek(512)
-	switch {
-	case journal.Looks(head):
+	if journal.Looks(head) {
 		return readJournal(r, path, stderr, limits)
-	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n\ufeff"), []byte("{")):
-		c, err := report.ReadCurve(r)
+	}
+	data, err := readBounded(f, r)
+	if err != nil {
+		return source{}, err
+	}
+	if peer, known, err := peers.Read(path, data); known {
+		return source{peer: &peer}, err
+	}
+	return readSummary(path, data, limits)
+}
+
+// readBounded reads a file whole, through r, up to the limit for such files.
+func readBounded(f *os.File, r io.Reader) ([]byte, error) {
+	tooLarge := fmt.Errorf("larger than %d MiB; save the result without its single requests", peers.Limit>>20)
+	if info, err := f.Stat(); err == nil && info.Size() > peers.Limit {
+		return nil, tooLarge
+	}
+	data, err := io.ReadAll(io.LimitReader(r, peers.Limit+1))
+	if err != nil {
+		return nil, bare(err)
+	}
+	if len(data) > peers.Limit { // a pipe, which has no size
+		return nil, tooLarge
+	}
+	return data, nil
+}
+
+// readSummary reads a curve.json or a CSV.
+func readSummary(path string, data []byte, limits string) (source, error) {
+	text := bytes.TrimLeft(data, " \t\r\n\ufeff")
+	switch {
+	case bytes.HasPrefix(text, []byte("{")):
+		c, err := report.ReadCurve(bytes.NewReader(data))
 		if err == nil && limits != "" && limits != c.Run.Settings.SLO {
 			return source{}, fmt.Errorf("--slo: a curve has no single requests to hold against other limits than its own; give the run's %s or its folder", journalFile)
 		}
 		return source{curve: c}, err
-	case bytes.IndexByte(head, 0) >= 0:
-		return source{}, errors.New("not text (or in UTF-16: save it as UTF-8); want a journal, a curve.json or a CSV")
-	case bytes.HasPrefix(bytes.TrimSpace(head), []byte("[")):
-		return source{}, errors.New("a JSON list; want a journal, one curve.json or a CSV")
+	case bytes.IndexByte(data[:min(len(data), 512)], 0) >= 0:
+		return source{}, errors.New("not text (or in UTF-16: save it as UTF-8); want a journal, a curve.json, a CSV or a result file of another tool")
+	case bytes.HasPrefix(text, []byte("[")):
+		return source{}, errors.New("a JSON list of nothing known; want a journal, one curve.json, a CSV or a result file of another tool")
 	}
-	steps, err := table.Read(r)
+	steps, err := table.Read(bytes.NewReader(data))
 	if err != nil {
 		return source{}, err
 	}
@@ -111,7 +149,7 @@ func readJournal(r io.Reader, path string, stderr io.Writer, limits string) (sou
 	} else if _, err := slo.Parse(content.Run.Settings.SLO); err != nil {
 		return source{}, fmt.Errorf("the limits of the run: %w", err)
 	}
-	data := analysis.Data{Run: content.Run, Visits: content.Visits, Samples: content.Samples, Server: content.Server}
+	data := analysis.Data{Run: content.Run, Visits: content.Visits, Samples: content.Samples, Server: content.Server, Open: content.Open}
 	return source{curve: analysis.Analyze(data), data: &data}, nil
 }
 

@@ -199,6 +199,8 @@ func (j *journalSink) take(e sweep.Event) {
 		j.w.Visit(e.Visit)
 	case e.Beat != nil:
 		j.w.Beat(e.Beat)
+	case e.Open != nil:
+		j.w.Open(e.Open)
 	case e.Server != nil:
 		j.w.Server(e.Server)
 	}

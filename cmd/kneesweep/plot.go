@@ -37,6 +37,9 @@ func plotCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if len(sources) > 1 && !o.figure.several {
+				return usagef("--figure: %s draws one curve, and these files make %d; call plot once for each", o.figure.name, len(sources))
+			}
 			fig, err := o.figure.draw(sources, o)
 			if err != nil {
 				return err
@@ -84,7 +87,7 @@ func figureNames() string {
 
 func plotDescription() string {
 	var b strings.Builder
-	b.WriteString("FILE is a journal, a curve.json, a CSV or the folder of a run. The figures:\n")
+	b.WriteString("FILE is a journal, a curve.json, a CSV, a result file of another tool (all of which make one curve) or the folder of a run. The figures:\n")
 	for _, f := range figures {
 		fmt.Fprintf(&b, "\n%-18s %s", f.name, f.about)
 	}
@@ -116,8 +119,6 @@ func plotFlags(c *cli.Context) (plotOptions, error) {
 		return o, usagef("--level: only the figure timeline shows one level; add --figure timeline")
 	case c.IsSet("level") && o.level < 1:
 		return o, usagef("--level: %d, need at least 1", o.level)
-	case len(o.files) > 1 && !o.figure.several:
-		return o, usagef("--figure: %s draws one FILE, not %d; call plot once for each", o.figure.name, len(o.files))
 	}
 	return o, nil
 }

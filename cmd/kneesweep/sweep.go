@@ -30,6 +30,7 @@ func sweepCommand() *cli.Command {
 			&cli.StringFlag{Category: measuring, Name: "max-error-rate", Value: "5%", Usage: "failed share above which a level is not valid"},
 			sloFlag(measuring),
 			metricsFlag(measuring),
+			&cli.BoolFlag{Category: measuring, Name: "confirm", Usage: "afterwards send at the rate of the recommended level, whatever the answers do (open loop), and say whether it holds"},
 			&cli.DurationFlag{Category: measuring, Name: "budget", Value: 15 * time.Minute, Usage: "longest time to measure"},
 			&cli.IntFlag{Category: measuring, Name: "token-budget", Value: 2_000_000, Usage: "prompt and output tokens to spend at most"},
 			&cli.StringFlag{Category: output, Name: "out", DefaultText: "kneesweep-YYYYMMDD-HHMMSS", Usage: "`FOLDER` for curve.json, journal.jsonl, curve.png and report.md"},
@@ -60,6 +61,7 @@ type sweepOptions struct {
 	budget      time.Duration
 	tokenBudget int
 	out, label  string
+	confirm     bool
 	json, quiet bool
 	verbose     bool
 }
@@ -86,7 +88,7 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		},
 		budget: c.Duration("budget"), tokenBudget: c.Int("token-budget"),
 		out: c.String("out"), label: c.String("label"),
-		json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v"),
+		confirm: c.Bool("confirm"), json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v"),
 	}
 	if embedded && !c.IsSet("window") && !c.IsSet("requests") {
 		o.settings.Window = embeddedWindow

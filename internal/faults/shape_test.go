@@ -119,9 +119,3 @@ func TestLittlesLawHolds(t *testing.T) {
 		t.Errorf("valid %v (%s): %d started, %d finished, dispatch delay %v", s.Valid, s.InvalidReason, s.Started, s.Finished, s.DispatchDelay)
 	}
 }
-
-// What waits inside the client is part of the latency from the schedule on
-// (vllm-project/vllm#54101).
-func TestScheduledRequestsWaitInTheClient(t *testing.T) {
-	t.Skip("waits for load at an arrival rate: a closed loop has no schedule that a request could be late for")
-}

@@ -16,12 +16,13 @@ const Schema = "kneesweep/journal/v1"
 
 // line is one line of a journal: exactly one field is set.
 type line struct {
-	Run    *runLine     `json:"run,omitempty"`
-	Visit  *load.Visit  `json:"visit,omitempty"`
-	Sample *sampleLine  `json:"sample,omitempty"`
-	Beat   *load.Beat   `json:"beat,omitempty"`
-	Server *load.Server `json:"server,omitempty"`
-	End    *endLine     `json:"end,omitempty"`
+	Run    *runLine        `json:"run,omitempty"`
+	Visit  *load.Visit     `json:"visit,omitempty"`
+	Sample *sampleLine     `json:"sample,omitempty"`
+	Beat   *load.Beat      `json:"beat,omitempty"`
+	Server *load.Server    `json:"server,omitempty"`
+	Open   *load.OpenPhase `json:"open,omitempty"`
+	End    *endLine        `json:"end,omitempty"`
 }
 
 // runLine opens a journal.

@@ -18,6 +18,7 @@ type Content struct {
 	Visits  []load.Visit
 	Samples []load.Sample
 	Server  []load.Server
+	Open    *load.OpenPhase
 
 	// Missing says in plain words what a cut journal lost; empty = complete.
 	Missing []string
@@ -100,6 +101,8 @@ func (c *Content) take(l line, n int, ended *bool, inFlight *int) error {
 		*inFlight = l.Beat.InFlight
 	case l.Server != nil:
 		c.Server = append(c.Server, *l.Server)
+	case l.Open != nil:
+		c.Open = l.Open
 	case l.End != nil:
 		*ended = true
 		c.Run.Status, c.Run.StopReason = l.End.Status, l.End.StopReason

@@ -52,6 +52,9 @@ func (j *Writer) Beat(b *load.Beat) { j.put(line{Beat: b}) }
 // Server appends what the server said of itself.
 func (j *Writer) Server(s *load.Server) { j.put(line{Server: s}) }
 
+// Open appends the account of an open loop, after its samples.
+func (j *Writer) Open(p *load.OpenPhase) { j.put(line{Open: p}) }
+
 // Err returns the first error.
 func (j *Writer) Err() error {
 	j.mu.Lock()
