@@ -41,4 +41,4 @@ demo: ## a sweep of the embedded simulated endpoint
 	$(GO) run ./cmd/kneesweep sweep
 
 accuracy: ## the study behind docs/accuracy.md
-	$(GO) test -tags accuracy -count=1 -v -timeout 60m ./internal/accuracy/
+	$(GO) test -tags accuracy -count=1 -v -timeout 180m ./internal/accuracy/
