@@ -81,6 +81,16 @@ func syntheticPrompts(c *cli.Context, output int) (workload.Prompts, error) {
 		Prefix: workload.Prefix{Tokens: c.Int("shared-prefix")},
 	}
 	errs := []error{inErr, outErr, hitErr}
+	if c.IsSet("trace") {
+		in, out, err := traceLengths(c)
+		errs = append(errs, err)
+		if in != nil {
+			s.Input = in
+		}
+		if out != nil {
+			s.Output = out
+		}
+	}
 	if s.Prefix.Tokens != 0 {
 		s.Prefix.Hit = hit
 	}
@@ -125,20 +135,6 @@ func parseLength(c *cli.Context, flag string, otherwise int) (workload.Length, e
 		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}
 	return rows, nil
-}
-
-// readTrace reads a file of lengths, times, or both.
-func readTrace(c *cli.Context, path string) (*workload.Trace, error) {
-	var t *workload.Trace
-	err := readInput(path, "give a CSV file with the columns input,output", func(r io.Reader) (err error) {
-		t, err = workload.ReadTrace(r, path, c.Bool("skip-bad-lines"))
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	sayLeftOut(c, t)
-	return t, nil
 }
 
 // sayLeftOut says what --skip-bad-lines has left out of a file.
