@@ -88,6 +88,9 @@ func runWarnings(run load.Run, steps []load.Step) []load.Warning {
 		}
 	}
 	var warnings []load.Warning
+	if run.Request.Insecure {
+		warnings = append(warnings, load.Warnf(load.WarnInsecure, "--insecure: the certificate of the server was not checked, so it may be anybody"))
+	}
 	if run.Settings.Passes > 0 && valid > 0 && 2*len(drifts) < valid {
 		warnings = append(warnings, load.Warnf(load.WarnDriftUnchecked,
 			"%d of %d levels were visited once: a drift of the endpoint during the sweep would bend the curve unseen", valid-len(drifts), valid))

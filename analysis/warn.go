@@ -25,6 +25,9 @@ func (d *levelData) warn(st *load.Step) {
 	add := func(code, format string, args ...any) {
 		st.Warnings = append(st.Warnings, load.Warnf(code, format, args...))
 	}
+	if st.Client.V.Bound {
+		add(load.WarnClientBound, "this is no figure of the endpoint, the client was at its limit: %s", relief)
+	}
 	if len(st.Measurements) == 0 {
 		return
 	}
@@ -54,9 +57,6 @@ func (d *levelData) warn(st *load.Step) {
 	}
 	if len(st.Models) >= mixedModelCount || len(st.Fingerprints) >= mixedModelCount {
 		add(load.WarnMixedModels, "answers came from %d models and %d fingerprints", len(st.Models), len(st.Fingerprints))
-	}
-	if st.Client.V.Bound {
-		add(load.WarnClientBound, "this is no figure of the endpoint, the client was at its limit: %s", relief)
 	}
 	if n := len(d.superseded); n > 0 {
 		add(load.WarnRemeasured, "measured again, since its earlier windows (median %.4g tokens/s) contradicted the levels beside it; those no longer count",

@@ -93,6 +93,7 @@ type accountJSON struct {
 type levelJSON struct {
 	Concurrency    int               `json:"concurrency"`
 	Asked          float64           `json:"events_per_second_asked"`
+	Sent           float64           `json:"events_per_second_sent"`
 	Events         float64           `json:"events_per_second"`
 	CPUPerEventUS  load.Opt[float64] `json:"cpu_per_event_us"`
 	ErrorUS        *errorJSON        `json:"stamp_error_us"`
@@ -122,7 +123,7 @@ func (a *Account) JSON(w io.Writer) error {
 	for i := range a.Levels {
 		l := &a.Levels[i]
 		j := levelJSON{
-			Concurrency: l.Streams, Asked: l.Asked, Events: l.Events, CPUPerEventUS: l.CPUPerEvent, CoalescedShare: l.Client.Coalesced,
+			Concurrency: l.Streams, Asked: l.Asked, Sent: l.Sent, Events: l.Events, CPUPerEventUS: l.CPUPerEvent, CoalescedShare: l.Client.Coalesced,
 			LagP99MS: 1e3 * l.Client.LagP99, CPU: l.Client.CPU, InFlight: l.InFlight, BytesPerStream: l.BytesPerStream,
 			Failed: l.Failed, Holds: l.Holds(), Limits: append([]string{}, l.Limits...),
 		}

@@ -8,12 +8,13 @@ import (
 
 // The limits within which a machine holds a number of streams.
 const (
-	leastShare = 0.95 // of the load and of the events that were asked for
+	leastShare = 0.95 // of the streams that are in flight, and of the events sent that arrive
+	leastSent  = 0.80 // of the events asked for that the source must send; it shares the machine
 	mostError  = 0.05 // of the interval between two tokens, of the 99th percentile of the stamps' errors
 )
 
 // LimitsText says the limits in words.
-const LimitsText = "no request fails, at least 95 % of the streams are in flight and of the events arrive, " +
+const LimitsText = "no request fails, at least 95 % of the streams are in flight, the source sends at least 80 % of the events asked for and 95 % of those arrive, " +
 	"99 % of the stamps are right within 5 % of the interval, and the client is not at its limit by the rules of a sweep"
 
 // judge names the limits that do not hold.
@@ -29,7 +30,8 @@ func (l *Level) judge(visit load.Visit, shape Shape) (limits []string) {
 	broken(visit.Ended != "", "it took too long")
 	broken(l.Failed > 0, "%d requests failed", l.Failed)
 	broken(l.InFlight < leastShare*float64(l.Streams), "%.0f streams in flight", l.InFlight)
-	broken(l.Events < leastShare*l.Asked, "%.0f events/s of %.0f", l.Events, l.Asked)
+	broken(l.Sent < leastSent*l.Asked, "the source beside it sent %.0f events/s of %.0f", l.Sent, l.Asked)
+	broken(l.Events < leastShare*l.Sent, "%.0f events/s arrived of %.0f that were sent", l.Events, l.Sent)
 	limit := mostError * shape.Interval.Seconds()
 	broken(l.Error.Count == 0, "no stamp of the source arrived")
 	broken(l.Error.P99 > limit, "stamps wrong by %.3g ms (p99), %.3g allowed", 1e3*l.Error.P99, 1e3*limit)

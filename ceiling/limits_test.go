@@ -12,7 +12,7 @@ import (
 )
 
 func held() Level {
-	return Level{Streams: 100, Asked: 5000, Events: 4990, InFlight: 99.9, Error: load.Dist{P50: 3e-6, P99: 1e-5, Count: 1000}, ErrorMax: 4e-4, CPUPerEvent: load.Some(2e-5)}
+	return Level{Streams: 100, Asked: 5000, Sent: 5000, Events: 4990, InFlight: 99.9, Error: load.Dist{P50: 3e-6, P99: 1e-5, Count: 1000}, ErrorMax: 4e-4, CPUPerEvent: load.Some(2e-5)}
 }
 
 // Each limit by itself, and what just holds.
@@ -31,7 +31,9 @@ func TestLimits(t *testing.T) {
 		{"load just held", func(l *Level, _ *load.Visit) { l.InFlight = 95 }, ""},
 		{"load not held", func(l *Level, _ *load.Visit) { l.InFlight = 94 }, "94 streams in flight"},
 		{"rate just held", func(l *Level, _ *load.Visit) { l.Events = 4750 }, ""},
-		{"rate not held", func(l *Level, _ *load.Visit) { l.Events = 4749 }, "4749 events/s of 5000"},
+		{"rate not held", func(l *Level, _ *load.Visit) { l.Events = 4749 }, "4749 events/s arrived of 5000 that were sent"},
+		{"source just well", func(l *Level, _ *load.Visit) { l.Sent, l.Events = 4000, 4000 }, ""},
+		{"source late", func(l *Level, _ *load.Visit) { l.Sent, l.Events = 3999, 3999 }, "the source beside it sent 3999 events/s of 5000"},
 		{"stamps just right", func(l *Level, _ *load.Visit) { l.Error.P99 = 0.001 }, ""},
 		{"stamps wrong", func(l *Level, _ *load.Visit) { l.Error.P99 = 0.0011 }, "stamps wrong by 1.1 ms (p99), 1 allowed"},
 		{"no stamps", func(l *Level, _ *load.Visit) { l.Error = load.Dist{} }, "no stamp"},
@@ -84,7 +86,7 @@ func TestLevelReadsStamps(t *testing.T) {
 	}
 	var l Level
 	l.read(visit, []load.Visit{visit}, []load.Sample{s}, epoch)
-	if l.Events != 2 || l.Error.Count != 2 || math.Abs(l.Error.P50-1.5e-6) > 1e-12 || math.Abs(l.ErrorMax-2e-6) > 1e-12 || l.CPUPerEvent != load.Some(0.5) || l.InFlight != 1 {
+	if l.Events != 2 || l.Sent != 2 || l.Error.Count != 2 || math.Abs(l.Error.P50-1.5e-6) > 1e-12 || math.Abs(l.ErrorMax-2e-6) > 1e-12 || l.CPUPerEvent != load.Some(0.5) || l.InFlight != 1 {
 		t.Errorf("%+v", l)
 	}
 }

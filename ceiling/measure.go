@@ -54,6 +54,7 @@ func (s Shape) asked(n int) float64 {
 type Level struct {
 	Streams        int
 	Asked          float64           // events/s that the source was to send
+	Sent           float64           // events/s that it sent, by its stamps
 	Events         float64           // events/s that arrived
 	CPUPerEvent    load.Opt[float64] // of this process, which is the client alone
 	Error          load.Dist         // of the stamps against those of the source; no Mean
@@ -122,19 +123,24 @@ func (l *Level) read(visit load.Visit, visits []load.Visit, samples []load.Sampl
 	if !ok {
 		return
 	}
-	events := 0
+	events, sends := 0, 0
 	var wrong []float64
 	for i := range samples {
 		for k, c := range samples[i].Chunks {
+			sent, ok := stamp(samples[i].Text, k)
+			if ok && span.Holds(sent.Sub(epoch)) {
+				sends++
+			}
 			if !span.Holds(c.At) {
 				continue
 			}
 			events++
-			if sent, ok := stamp(samples[i].Text, k); ok {
+			if ok {
 				wrong = append(wrong, epoch.Add(c.At).Sub(sent).Seconds())
 			}
 		}
 	}
+	l.Sent = float64(sends) / span.Seconds()
 	l.Events = float64(events) / span.Seconds()
 	if p := visit.Client; events > 0 && p.Cores > 0 {
 		l.CPUPerEvent = load.Some(p.CPU * float64(p.Cores) / l.Events)

@@ -191,18 +191,18 @@ type frame struct {
 
 func newFrame() frame {
 	const (
-		open  = `{"id":"chatcmpl-5d1f0cbe8a7746f29e0b3c1d2a4f6e80","object":"chat.completion.chunk","created":1764547200,"model":"source","choices":[`
-		token = open + `{"index":0,"delta":{"content":"`
-		close = `"},"logprobs":null,"finish_reason":null}]}`
+		head  = `{"id":"chatcmpl-5d1f0cbe8a7746f29e0b3c1d2a4f6e80","object":"chat.completion.chunk","created":1764547200,"model":"source","choices":[`
+		token = head + `{"index":0,"delta":{"content":"`
+		tail  = `"},"logprobs":null,"finish_reason":null}]}`
 	)
 	chunk := func(b []byte, text string) []byte { return fmt.Appendf(b, "%x\r\n%s\r\n", len(text), text) }
 	f := frame{bytes: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")}
 	f.event = len(f.bytes)
-	event := "data: " + token + fmt.Sprintf("%0*d", stampDigits, 0) + close + "\n\n"
+	event := "data: " + token + fmt.Sprintf("%0*d", stampDigits, 0) + tail + "\n\n"
 	f.stamp = f.event + len(strconv.FormatInt(int64(len(event)), 16)) + len("\r\ndata: ") + len(token)
 	f.bytes = chunk(f.bytes, event)
 	f.end = len(f.bytes)
-	f.bytes = chunk(f.bytes, "data: "+open+`{"index":0,"delta":{},"finish_reason":"length"}]}`+"\n\ndata: [DONE]\n\n")
+	f.bytes = chunk(f.bytes, "data: "+head+`{"index":0,"delta":{},"finish_reason":"length"}]}`+"\n\ndata: [DONE]\n\n")
 	f.bytes = append(f.bytes, "0\r\n\r\n"...)
 	return f
 }

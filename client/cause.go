@@ -21,7 +21,11 @@ func (x *exchange) unhindered() bool { return x.parent.Err() == nil && x.watch.o
 // the attempt on our side comes first, because the error only follows from it.
 func (x *exchange) broken(err error) {
 	cfg := &x.c.cfg
-	switch over := x.watch.over(); {
+	over := x.watch.over()
+	if over != "" || x.parent.Err() != nil {
+		x.s.End = x.c.now() // when we ended it; what came last may have come long before
+	}
+	switch {
 	case x.parent.Err() != nil:
 		x.fail(load.CauseCanceled, "stopped before the answer was complete")
 	case over == load.CauseTimeoutFirstToken:

@@ -4,76 +4,39 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
 	"kneesweep/load"
 )
 
-// This file is the wire dialect of /v1/chat/completions: the body of the request,
-// and what one frame of the answer means. scan.go reads the commonest frames
-// faster and must agree with it.
+// This file is the wire dialect of /v1/chat/completions: how it is asked, and what one
+// frame of the answer means, which is the same in /v1/completions but for the place of
+// the text. scan.go reads the commonest frames faster and must agree with it.
 
-// bodyFields lists the fields that a request may hold.
-func (c Config) bodyFields() []string {
-	limit := c.MaxTokensField
-	if limit == "" {
-		limit = DefaultMaxTokensField
+// chatPrompt asks in turns.
+func chatPrompt(b *body, p load.Prompt) { b.add("messages", turns(p)) }
+
+// turns are the messages of a prompt as an array, even if there is none.
+func turns(p load.Prompt) []load.Message {
+	if p.Messages == nil {
+		return []load.Message{}
 	}
-	return []string{"model", "messages", limit, "stream", "stream_options", "ignore_eos"}
+	return p.Messages
 }
 
-// body builds the request for p. A field that was not asked for is not sent.
-func (c Config) body(p load.Prompt) ([]byte, error) {
-	out := []byte{'{'}
-	add := func(name string, value []byte) {
-		if slices.Contains(c.OmitFields, name) {
-			return
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = strconv.AppendQuote(out, name)
-		out = append(append(out, ':'), value...)
-	}
-	if c.Model != "" {
-		name, err := json.Marshal(c.Model)
-		if err != nil {
-			return nil, err
-		}
-		add("model", name)
-	}
-	messages := p.Messages
-	if messages == nil {
-		messages = []load.Message{}
-	}
-	text, err := json.Marshal(messages)
-	if err != nil {
-		return nil, err
-	}
-	add("messages", text)
-	if p.OutputTokens > 0 {
-		add(c.MaxTokensField, strconv.AppendInt(nil, int64(p.OutputTokens), 10))
-	}
-	if !c.NoStream {
-		add("stream", []byte("true"))
-		add("stream_options", []byte(`{"include_usage":true}`))
-	}
-	if c.IgnoreEOS {
-		add("ignore_eos", []byte("true"))
-	}
-	return append(out, '}'), nil
-}
+func decodeChat(d *delta, _, data []byte) error { return d.decode(data) }
 
-// delta is what one frame says.
+// delta is what one frame says, in any dialect.
 type delta struct {
 	token     bool   // a piece of the answer on any channel
 	partial   bool   // it came as a piece, not within a whole message
 	content   bool   // a piece of content
-	reasoning bool   // a piece of reasoning
+	reasoning bool   // a piece of reasoning as it was generated, not a summary
 	text      []byte // the content
-	choices   int
+	choices   int    // answers of which it tells
+	last      bool   // nothing follows: it stands for [DONE]
+	alive     bool   // it only keeps the connection alive
 
 	finish      []byte // why generation ended, empty if it did not
 	model       []byte // empty = not said
@@ -107,12 +70,14 @@ type count struct {
 	ok bool
 }
 
+// maxCount is the largest number of tokens that is believed.
+const maxCount = 1 << 30
+
 // UnmarshalJSON never fails.
 func (c *count) UnmarshalJSON(b []byte) error {
-	const most = 1 << 30
 	v, err := strconv.ParseFloat(string(bytes.Trim(b, `"`)), 64)
 	*c = count{}
-	if err == nil && v >= 0 && v <= most {
+	if err == nil && v >= 0 && v <= maxCount {
 		*c = count{int(v), true}
 	}
 	return nil
@@ -217,15 +182,20 @@ func mostly(err error) error {
 
 var errNoFrame = errors.New("not a JSON object")
 
-// decode reads any frame, and a whole answer too.
-func (d *delta) decode(data []byte) error {
-	*d = delta{}
+// unmarshal reads a JSON object as far as its fields have the types of v's.
+func unmarshal(data []byte, v any) error {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || data[0] != '{' {
 		return errNoFrame
 	}
+	return mostly(json.Unmarshal(data, v))
+}
+
+// decode reads any frame of chat and text completions, and a whole answer too.
+func (d *delta) decode(data []byte) error {
+	*d = delta{}
 	var f frame
-	if err := mostly(json.Unmarshal(data, &f)); err != nil {
+	if err := unmarshal(data, &f); err != nil {
 		return err
 	}
 	d.model, d.fingerprint = []byte(f.Model), []byte(f.Fingerprint)
@@ -234,19 +204,22 @@ func (d *delta) decode(data []byte) error {
 		d.usage = f.Groq.Usage
 	}
 	if raised(f.Error) {
-		d.failed, d.failure = true, errorText(f.Error)
+		d.fail(f.Error)
 	} else if f.Object == "error" || f.Type == "error" || len(f.Choices) == 0 && string(f.Status) == `"failure"` {
-		d.failed, d.failure = true, errorText(data)
+		d.fail(data)
 	}
 	d.choices = len(f.Choices)
 	for i := range f.Choices {
 		d.add(&f.Choices[i])
 	}
 	if !d.failed && f.Choices == nil && d.usage == nil && !strings.HasPrefix(f.Object, "chat.completion") {
-		d.wonder(&f, data)
+		d.wonder(f.Type, f.Status, data)
 	}
 	return nil
 }
+
+// fail says that the frame is an error, in the words of body.
+func (d *delta) fail(body []byte) { d.failed, d.failure = true, errorText(body) }
 
 func (d *delta) add(c *choice) {
 	if c.Finish != "" {
@@ -256,7 +229,7 @@ func (d *delta) add(c *choice) {
 		d.usage = c.Usage
 	}
 	if raised(c.Error) && !d.failed {
-		d.failed, d.failure = true, errorText(c.Error)
+		d.fail(c.Error)
 	}
 	if ended([]byte(c.Finish)) && !d.failed {
 		d.failed, d.failure = true, "the server ended the generation with finish_reason "+c.Finish
@@ -274,11 +247,8 @@ func (d *delta) add(c *choice) {
 // tell takes every channel of a piece, or of a whole message.
 func (d *delta) tell(p *piece) {
 	d.say(p.Content)
-	for _, r := range []richText{p.Reasoning, p.Thoughts} {
-		if r != (richText{}) {
-			d.token, d.reasoning = true, true
-		}
-	}
+	d.think(p.Reasoning)
+	d.think(p.Thoughts)
 	if p.Refusal.text != "" || p.Function != nil && !p.Function.empty() ||
 		p.Audio != nil && *p.Audio != (audio{}) {
 		d.token = true
@@ -296,6 +266,12 @@ func (d *delta) say(t richText) {
 		d.text = append(d.text, t.text...)
 	}
 	if t.thought != "" {
+		d.token, d.reasoning = true, true
+	}
+}
+
+func (d *delta) think(t richText) {
+	if t != (richText{}) {
 		d.token, d.reasoning = true, true
 	}
 }

@@ -1,12 +1,12 @@
-// Package client sends one prompt to an OpenAI-compatible endpoint and returns one
-// timed [load.Sample]. A failed request is data, not an error.
+// Package client sends one prompt to an OpenAI-compatible endpoint, or to one that
+// speaks another [Dialect], and returns one timed [load.Sample]. A failed request is data, not an error.
 //
 // What a sample means is laid down in docs/method.md: the clock starts immediately
 // before the request is handed to net/http, an event's arrival is the moment at
 // which the kernel received what completed it (where the kernel tells: Linux, TCP;
 // elsewhere when the read returned; the sample says which), and every token count
 // says where it comes from. Answers stream through client/sse; this package holds the wire
-// dialect, the timeouts and the causes of failure.
+// dialects, the timeouts and the causes of failure.
 package client
 
 import (
@@ -48,7 +48,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	u, err := parseURL(cfg.URL)
+	u, err := parseURL(cfg.URL, cfg.Dialect)
 	if err != nil {
 		return nil, err
 	}
@@ -123,9 +123,7 @@ func (c *Client) headers() (http.Header, string) {
 		r := http.Request{Header: h}
 		r.SetBasicAuth(user.Username(), password)
 	}
-	if c.cfg.APIKey != "" {
-		h.Set("Authorization", "Bearer "+c.cfg.APIKey)
-	}
+	c.cfg.identify(h)
 	host := ""
 	for name, values := range c.cfg.Headers {
 		name = http.CanonicalHeaderKey(name)

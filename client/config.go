@@ -17,7 +17,6 @@ const (
 	DefaultTimeoutConnect    = 10 * time.Second
 	DefaultTimeoutFirstToken = 5 * time.Minute
 	DefaultTimeoutIdle       = 60 * time.Second
-	DefaultMaxTokensField    = "max_tokens"
 	DefaultConnections       = 1024
 )
 
@@ -25,11 +24,13 @@ const (
 // the total time of a request: a long healthy stream is not a fault.
 type Config struct {
 	// URL is the base address (http://host:8000, http://host:8000/v1) or the whole
-	// address of …/chat/completions. User information in it is sent as basic
-	// authorization.
-	URL    string
-	Model  string // empty leaves the field out
-	APIKey string // sent as bearer token; empty sends none
+	// address of what the dialect asks, such as …/chat/completions. User information
+	// in it is sent as basic authorization.
+	URL     string
+	Dialect Dialect // empty means Chat
+	Model   string  // empty leaves the field out
+	APIKey  string  // empty sends none
+	Auth    Auth    // how the key is sent; empty leaves it to the dialect
 	// Headers are added to every request and win over those set by the client.
 	Headers http.Header
 	// Secrets are values to mask in what the server says, beside those that are known
@@ -38,8 +39,10 @@ type Config struct {
 
 	NoStream       bool     // ask for one whole answer
 	OmitFields     []string // fields of the request body to leave out
-	MaxTokensField string   // name of the field that limits the answer, "max_tokens" by default
+	MaxTokensField string   // name of the field that limits the answer; empty leaves it to the dialect
 	IgnoreEOS      bool     // ask the server to generate up to the limit
+	MinTokens      int      // ask the server for so many tokens at least; 0 does not
+	Body           string   // a JSON object whose fields are added to every request; empty adds none
 
 	NewConnection bool // a new connection for each request
 	Connections   int  // idle connections kept; as large as the largest concurrency
@@ -53,7 +56,7 @@ type Config struct {
 	// answer in one piece, to its end.
 	TimeoutFirstToken time.Duration
 	// TimeoutIdle limits the silence after the first token. Only events with data
-	// end a silence; comments that keep the connection alive do not.
+	// end a silence; comments and pings that keep the connection alive do not.
 	TimeoutIdle time.Duration
 
 	// TLS holds own certificate authorities and a client certificate; nil trusts those
@@ -65,14 +68,25 @@ type Config struct {
 	Epoch    time.Time // offsets in samples count from here; zero means the time of New
 	// Dial opens connections; nil dials the network. It must be safe for concurrent use.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+
+	extra []byte // the fields of Body without its braces
 }
 
 // Validate reports everything that is wrong with c, naming the flag to change.
 func (c Config) Validate() error {
 	var errs []error
-	if _, err := parseURL(c.URL); err != nil {
+	if c.Dialect != "" && wires[c.Dialect] == nil {
+		errs = append(errs, fmt.Errorf("--dialect: %.40q is not one of %s", c.Dialect, listed(Dialects())))
+	} else if _, err := parseURL(c.URL, c.Dialect); err != nil {
 		errs = append(errs, err)
 	}
+	if c.Auth != "" && !slices.Contains(Auths(), c.Auth) {
+		errs = append(errs, fmt.Errorf("--auth: %.40q is not one of %s", c.Auth, listed(Auths())))
+	}
+	if c.MinTokens < 0 {
+		errs = append(errs, fmt.Errorf("--min-tokens: %d is negative", c.MinTokens))
+	}
+	errs = append(errs, c.checkBody()...)
 	for flag, d := range map[string]time.Duration{
 		"--timeout-connect":     c.TimeoutConnect,
 		"--timeout-first-token": c.TimeoutFirstToken,
@@ -107,6 +121,15 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// listed joins the values of an option.
+func listed[T ~string](all []T) string {
+	var names []string
+	for _, v := range all {
+		names = append(names, string(v))
+	}
+	return strings.Join(names, ", ")
+}
+
 func (c Config) checkHeaders() []error {
 	var errs []error
 	for name, values := range c.Headers {
@@ -132,9 +155,7 @@ func (c Config) withDefaults() Config {
 	if c.TimeoutIdle == 0 {
 		c.TimeoutIdle = DefaultTimeoutIdle
 	}
-	if c.MaxTokensField == "" {
-		c.MaxTokensField = DefaultMaxTokensField
-	}
+	c.extra = inner(c.Body)
 	if c.Connections == 0 {
 		c.Connections = DefaultConnections
 	}

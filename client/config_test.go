@@ -47,16 +47,6 @@ func TestJ1URLForms(t *testing.T) {
 	}
 }
 
-// The address of another dialect is refused, with the address to give instead.
-func TestTextCompletionsAddress(t *testing.T) {
-	for _, in := range []string{"http://h/v1/completions", "h:8000/v1/completions/", "http://a:topsecret@h/v1/completions?x=1"} {
-		err := Config{URL: in}.Validate()
-		if err == nil || !strings.HasPrefix(err.Error(), "--url: ") || !strings.Contains(err.Error(), "base address") || strings.Contains(err.Error(), "topsecret") {
-			t.Errorf("%q: %v", in, err)
-		}
-	}
-}
-
 func TestValidateNamesEveryFlag(t *testing.T) {
 	err := Config{
 		URL: "ftp://h", TimeoutConnect: -1, TimeoutFirstToken: -1, TimeoutIdle: -1, Retries: -1, Connections: -1,

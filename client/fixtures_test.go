@@ -94,7 +94,11 @@ func TestRecordedAnswers(t *testing.T) {
 			t.Run(fmt.Sprintf("%s in parts of %d", name, size), func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
 					srv := raw(t, recorded(t, name, size))
-					s := srv.client(t, nil).Send(t.Context(), question)
+					var edit func(*Config)
+					if strings.Contains(name, "completions.sse") {
+						edit = func(c *Config) { c.Dialect = Completions }
+					}
+					s := srv.client(t, edit).Send(t.Context(), question)
 					if s.Cause != w.cause || s.Status != w.status || s.OutputTokens != w.tokens || len(s.Chunks) != w.chunks ||
 						s.TokenSource != w.source || s.PromptTokens.V != w.prompt || s.FinishReason != w.finish ||
 						s.Malformed != 0 || s.Streaming != (w.chunks > 0) {
@@ -106,7 +110,7 @@ func TestRecordedAnswers(t *testing.T) {
 					if w.error != "-" && s.Error != w.error {
 						t.Errorf("error %q, want %q", s.Error, w.error)
 					}
-					if again := srv.client(t, nil).Send(t.Context(), question); again.OutputTokens != s.OutputTokens {
+					if again := srv.client(t, edit).Send(t.Context(), question); again.OutputTokens != s.OutputTokens {
 						t.Errorf("second answer has %d tokens", again.OutputTokens)
 					}
 				})

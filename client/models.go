@@ -26,8 +26,8 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.TimeoutConnect)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
-	u := *c.url
-	u.Path, u.RawPath = strings.TrimSuffix(u.Path, chatPath)+"/models", ""
+	u, path := *c.url, "/"+c.cfg.Dialect.wire().path
+	u.Path, u.RawPath = strings.TrimSuffix(u.Path, path)+"/models", ""
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, errors.New(c.shown(err.Error()))
@@ -41,7 +41,7 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("GET %s/models: HTTP %d", strings.TrimSuffix(c.Endpoint(), chatPath), resp.StatusCode)
+		return nil, fmt.Errorf("GET %s/models: HTTP %d", strings.TrimSuffix(c.Endpoint(), path), resp.StatusCode)
 	}
 	var list struct {
 		Data []struct {

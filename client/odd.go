@@ -22,14 +22,15 @@ import (
 // wonder looks at a frame that is neither a piece of an answer nor an error in the
 // usual place. With words in message or detail it is an error if a status of 400 to
 // 599 stands beside them, and a complaint otherwise.
-func (d *delta) wonder(f *frame, data []byte) {
+func (d *delta) wonder(kind string, status json.RawMessage, data []byte) {
 	var signs struct {
 		Code   json.RawMessage `json:"code"`
 		Status json.RawMessage `json:"status_code"`
 		Camel  json.RawMessage `json:"statusCode"`
 		OK     json.RawMessage `json:"success"`
 	}
-	if mostly(json.Unmarshal(data, &signs)) != nil || harmless(f.Type) {
+	if mostly(json.Unmarshal(data, &signs)) != nil || harmless(kind) {
+		d.alive = d.alive || keepsAlive(kind)
 		return
 	}
 	d.odd = true
@@ -38,7 +39,7 @@ func (d *delta) wonder(f *frame, data []byte) {
 		return
 	}
 	d.complaint = true
-	for _, v := range []json.RawMessage{signs.Code, signs.Status, signs.Camel, f.Status} {
+	for _, v := range []json.RawMessage{signs.Code, signs.Status, signs.Camel, status} {
 		n, err := strconv.Atoi(string(bytes.Trim(v, `"`)))
 		d.failed = d.failed || err == nil && n >= 400 && n <= 599
 	}
@@ -52,12 +53,22 @@ func harmless(kind string) bool {
 	if strings.Contains(kind, "error") {
 		return false
 	}
-	for _, word := range []string{"ping", "alive", "heartbeat", "progress", "status", "info", "queue", "start", "delta"} {
+	if keepsAlive(kind) {
+		return true
+	}
+	for _, word := range []string{"progress", "status", "info", "queue", "start", "delta"} {
 		if strings.Contains(kind, word) {
 			return true
 		}
 	}
 	return false
+}
+
+// keepsAlive reports whether the type of a frame says that it has nothing to tell, as a
+// comment. Servers send such frames while nothing is generated: they end no silence.
+func keepsAlive(kind string) bool {
+	kind = strings.ToLower(kind)
+	return strings.Contains(kind, "ping") || strings.Contains(kind, "alive") || strings.Contains(kind, "heartbeat")
 }
 
 // ended reports whether a finish_reason means that the server gave up. An abort by
@@ -83,7 +94,7 @@ func (x *exchange) stray(ev *sse.Event) (failure string, failed bool) {
 	}
 	x.puzzled(text)
 	var d delta
-	if d.decode(text) != nil {
+	if x.wire.decode(&d, nil, text) != nil {
 		return "", false
 	}
 	x.complain(&d)

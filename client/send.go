@@ -81,6 +81,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 // exchange is one attempt: one request and its answer.
 type exchange struct {
 	c      *Client
+	wire   *wire
 	p      load.Prompt
 	s      *load.Sample
 	parent context.Context
@@ -89,7 +90,7 @@ type exchange struct {
 	conns  int // connections that net/http took for it
 
 	events     events
-	done       bool   // [DONE] was seen
+	done       bool   // [DONE], or what stands for it, was seen
 	odd        []byte // the last thing that was not understood
 	complaint  string // words that are an error unless the answer goes on
 	decoded    delta
@@ -104,7 +105,8 @@ func (c *Client) attempt(parent context.Context, p load.Prompt, body []byte, s *
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	*s = load.Sample{ID: s.ID, Sent: s.Sent, Clock: load.ClockUser, Replayed: s.Replayed, Retries: k}
-	x := &exchange{c: c, p: p, s: s, parent: parent}
+	x := &exchange{c: c, wire: c.cfg.Dialect.wire(), p: p, s: s, parent: parent}
+	x.stencil.off = !x.wire.quick
 	x.watch.now, x.watch.cancel = c.now, cancel
 	trace := &httptrace.ClientTrace{GotConn: x.gotConn}
 	req, err := c.request(httptrace.WithClientTrace(ctx, trace), body)

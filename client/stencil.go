@@ -9,10 +9,14 @@ type stencil struct {
 	frame    []byte // a copy of the earlier frame; empty = none yet
 	from, to int    // its content
 	fitted   bool   // the last reading came from here
+	off      bool   // frames of this dialect look otherwise
 }
 
 // scan is [delta.scan] for the frames of one answer, whose readings stay in one d.
 func (t *stencil) scan(d *delta, data []byte) bool {
+	if t.off {
+		return false
+	}
 	if text := t.text(data); text != nil {
 		if !t.fitted {
 			d.scan(t.frame)

@@ -87,7 +87,7 @@ func (x *exchange) event(ev *sse.Event) bool {
 			x.done = true
 			return true
 		}
-		if err := d.decode(data); err != nil && !failed {
+		if err := x.wire.decode(d, ev.Type, data); err != nil && !failed {
 			x.puzzled(data)
 			if !ev.Cut { // what the end of the stream cut off is not malformed
 				x.s.Malformed++
@@ -95,13 +95,16 @@ func (x *exchange) event(ev *sse.Event) bool {
 			return false
 		}
 	}
-	x.lastEvent = ev.At
-	if len(x.s.Chunks) > 0 {
-		x.watch.touch(ev.At)
+	if !d.alive {
+		x.lastEvent = ev.At
+		if len(x.s.Chunks) > 0 {
+			x.watch.touch(ev.At)
+		}
 	}
 	if !failed && !d.failed {
 		x.take(ev)
-		return false
+		x.done = d.last
+		return d.last
 	}
 	if d.choices > 0 { // the last piece may come with the error
 		x.take(ev)
@@ -168,7 +171,7 @@ func (x *exchange) judge() {
 	case x.s.Malformed > 0 && x.events.understood == 0:
 		x.failShort(load.CauseMalformed, "no frame of the stream could be understood")
 	case !x.done && x.s.FinishReason == "":
-		x.failShort(load.CauseTruncated, "the stream ended without finish_reason or [DONE]")
+		x.failShort(load.CauseTruncated, "the stream ended without "+x.wire.ending)
 	case x.events.pieces == 0:
 		x.fail(load.CauseEmpty, "the answer holds no token")
 	}

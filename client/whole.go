@@ -35,7 +35,7 @@ func (x *exchange) whole(r *sse.Reader) {
 		return
 	}
 	d := &x.decoded
-	if err := d.decode(body); err != nil {
+	if err := x.wire.decode(d, nil, body); err != nil {
 		x.notWhole(body)
 		return
 	}
@@ -49,7 +49,7 @@ func (x *exchange) whole(r *sse.Reader) {
 	case d.choices == 0:
 		x.fail(load.CauseNotAStream, "neither a stream nor a completion: "+string(body))
 	case x.s.FinishReason == "":
-		x.fail(load.CauseTruncated, "the completion has no finish_reason")
+		x.fail(load.CauseTruncated, "the completion has no "+x.wire.finish)
 	case !d.token:
 		x.fail(load.CauseEmpty, "the completion holds no token")
 	}
@@ -63,7 +63,7 @@ func (x *exchange) notWhole(body []byte) {
 	switch err := json.NewDecoder(bytes.NewReader(body)).Decode(&first); {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		x.fail(load.CauseTruncated, "the JSON body ends too early: "+string(body))
-	case err == nil && d.decode(first) == nil && d.failed:
+	case err == nil && x.wire.decode(d, nil, first) == nil && d.failed:
 		x.fail(load.CauseStreamError, d.failure)
 	default:
 		x.fail(load.CauseNotAStream, "neither a stream nor a completion: "+string(body))

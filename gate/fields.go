@@ -70,7 +70,7 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 		"seed":   {kind: number},
 		"status": oneOf("complete", "interrupted", "stopped"),
 		"request": structure(of(number, "input_tokens_asked", "input_tokens_got_mean", "output_tokens_asked", "lines_left_out").
-			and(of(boolean, "stream")).and(of(text, "dialect", "cache", "source")).and(fields{
+			and(of(boolean, "stream", "insecure")).and(of(text, "dialect", "cache", "source", "extra")).and(fields{
 			"input_lengths":  structure(of(text, "asked").and(of(number, "mean"))),
 			"output_lengths": structure(of(text, "asked").and(of(number, "mean"))),
 		})),

@@ -48,6 +48,8 @@ type RequestShape struct {
 	Dialect           string
 	Cache             string // what the prompts do to a prefix cache, in words
 	Source            string // where the prompts come from, in words
+	Extra             string // JSON object of what was added to every request, without secrets; empty = nothing
+	Insecure          bool   // the server's certificate was not checked
 }
 
 // Lengths are numbers of tokens that differ from request to request. The zero

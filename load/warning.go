@@ -10,6 +10,7 @@ type Warning struct {
 
 // The codes of warnings.
 const (
+	WarnInsecure        = "insecure"
 	WarnBuffered        = "buffered"
 	WarnNotStreamed     = "not_streamed"
 	WarnEstimatedTokens = "estimated_tokens"

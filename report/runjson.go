@@ -37,6 +37,8 @@ type requestJSON struct {
 	Dialect           load.Opt[string] `json:"dialect"`
 	Cache             load.Opt[string] `json:"cache"`
 	Source            load.Opt[string] `json:"source"`
+	Extra             load.Opt[string] `json:"extra"`
+	Insecure          load.Opt[bool]   `json:"insecure"`
 }
 
 // lengthsJSON is the distribution of lengths that are drawn; null where they are not.
@@ -93,6 +95,7 @@ func runOf(r load.Run) runJSON {
 			InputLengths: lengthsOf(r.Request.InputLengths), OutputLengths: lengthsOf(r.Request.OutputLengths), LeftOut: positive(r.Request.LeftOut),
 			OutputTokensAsked: positive(r.Request.OutputTokensAsked), Stream: load.Some(r.Request.Stream),
 			Dialect: text(r.Request.Dialect), Cache: text(r.Request.Cache), Source: text(r.Request.Source),
+			Extra: text(r.Request.Extra), Insecure: load.Some(r.Request.Insecure),
 		},
 		Settings: settingsJSON{
 			Measurements: positive(r.Settings.Measurements), Passes: positive(r.Settings.Passes),
@@ -103,7 +106,7 @@ func runOf(r load.Run) runJSON {
 		j.Started = &r.Started
 	}
 	if r.Settings.Passes == 0 { // not a sweep: a table says nothing of this
-		j.Request.Stream, j.Settings.Warmup = load.Opt[bool]{}, load.Opt[int]{}
+		j.Request.Stream, j.Request.Insecure, j.Settings.Warmup = load.Opt[bool]{}, load.Opt[bool]{}, load.Opt[int]{}
 		j.Settings.ThinkMS, j.Settings.MaxErrorRate = number{}, number{}
 	}
 	if r.Settings.Window > 0 {
@@ -133,6 +136,7 @@ func (j runJSON) load() load.Run {
 			InputLengths: j.Request.InputLengths.load(), OutputLengths: j.Request.OutputLengths.load(), LeftOut: j.Request.LeftOut.V,
 			OutputTokensAsked: j.Request.OutputTokensAsked.V, Stream: j.Request.Stream.V,
 			Dialect: j.Request.Dialect.V, Cache: j.Request.Cache.V, Source: j.Request.Source.V,
+			Extra: j.Request.Extra.V, Insecure: j.Request.Insecure.V,
 		},
 		Settings: load.Settings{
 			Window: duration(j.Settings.WindowMS), Measurements: j.Settings.Measurements.V, Passes: j.Settings.Passes.V,

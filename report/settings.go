@@ -27,7 +27,7 @@ func markdownSettings(w io.Writer, r load.Run) {
 func requestFacts(r load.Run) []fact {
 	q := r.Request
 	facts := []fact{
-		{"Target", r.Target}, {"Model", r.Model}, {"Label", r.Label}, {"Dialect", q.Dialect},
+		{"Target", r.Target}, {"Model", r.Model}, {"Label", r.Label}, {"Dialect", q.Dialect}, {"Added to every request", q.Extra},
 		{"Prompts", q.Source}, {"Prefix cache", q.Cache}, {"Data set", r.DatasetHash},
 	}
 	if q.InputTokensAsked > 0 || q.InputTokensGot.OK {

@@ -1,7 +1,7 @@
 // Package sim is an embedded LLM endpoint with a known knee: continuous
 // batching with slots, a FIFO admission queue, a KV cache, prefill cost, noise,
 // drift, rate limits and faults. One engine serves it in three ways: as an
-// OpenAI-compatible http.Handler over a real socket, the same over sim/pipe in
+// http.Handler that speaks every dialect of the client over a real socket, the same over sim/pipe in
 // virtual time, and as a sender that exchanges no bytes (Endpoint.Send).
 package sim
 
@@ -25,7 +25,7 @@ type Config struct {
 	OutputTokens   int  // length of an answer when the request sets no limit; default 40
 	TokensPerChunk int  // tokens per event, as in speculative decoding; default 1
 	HiddenTokens   int  // tokens generated and billed before the first visible one
-	UsageInChunks  bool // usage grows with every chunk
+	UsageInChunks  bool // usage grows with every chunk, in the dialects whose chunks can hold it: chat and completions
 	NoUsage        bool // never reports usage
 
 	// Noise is the coefficient of variation of the throughput of a window of

@@ -9,7 +9,7 @@ import (
 )
 
 // Endpoint is a running simulated endpoint. It is safe for concurrent use.
-// Its ServeHTTP speaks the OpenAI wire format; its Send is the same endpoint
+// Its ServeHTTP speaks the wire formats; its Send is the same endpoint
 // without bytes.
 type Endpoint struct {
 	cfg    Config

@@ -17,16 +17,15 @@ const (
 	maxBody        = 64 << 20
 )
 
-// ServeHTTP serves POST …/chat/completions, streaming and not, GET …/models, and GET
+// ServeHTTP serves every dialect at its path, streaming and not, GET …/models, and GET
 // /metrics with the names of vLLM.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d := dialectAt(r.URL.Path)
 	switch {
-	case strings.HasSuffix(r.URL.Path, "/chat/completions"):
-		if r.Method != http.MethodPost {
-			refuse(w, http.StatusMethodNotAllowed, "invalid_request_error", "use POST")
-			return
-		}
-		e.chat(w, r)
+	case d != nil && r.Method != http.MethodPost:
+		d.refuse(w, http.StatusMethodNotAllowed, "invalid_request_error", "use POST")
+	case d != nil:
+		e.generate(w, r, d)
 	case strings.HasSuffix(r.URL.Path, "/models"):
 		writeJSON(w, http.StatusOK, map[string]any{
 			"object": "list", "data": []any{map[string]any{"id": e.cfg.Model, "object": "model", "created": 0, "owned_by": "sim"}},
@@ -34,73 +33,55 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/metrics":
 		e.metrics(w)
 	default:
-		refuse(w, http.StatusNotFound, "invalid_request_error", "no such path; serves /v1/chat/completions and /v1/models")
+		dialects[0].refuse(w, http.StatusNotFound, "invalid_request_error", "no such path; serves /v1/chat/completions, /v1/completions, /v1/responses, /v1/messages and /v1/models")
 	}
 }
 
-// chatBody is the part of a request that the endpoint looks at.
-type chatBody struct {
-	Model    string `json:"model"`
-	Messages []struct {
-		Content string `json:"content"`
-	} `json:"messages"`
-	MaxTokens           int  `json:"max_tokens"`
-	MaxCompletionTokens int  `json:"max_completion_tokens"`
-	Stream              bool `json:"stream"`
-	StreamOptions       struct {
-		IncludeUsage bool `json:"include_usage"`
-	} `json:"stream_options"`
-}
-
-// promptTokens counts words: the simulated tokenizer.
-func (b *chatBody) promptTokens() int {
-	n := 0
-	for _, m := range b.Messages {
-		n += len(strings.Fields(m.Content))
-	}
-	return n
-}
-
-func (e *Endpoint) chat(w http.ResponseWriter, hr *http.Request) {
+// generate answers a request in its dialect.
+func (e *Endpoint) generate(w http.ResponseWriter, hr *http.Request, d *dialect) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, hr.Body, maxBody))
 	if err != nil {
-		refuse(w, http.StatusRequestEntityTooLarge, "invalid_request_error", err.Error())
+		d.refuse(w, http.StatusRequestEntityTooLarge, "invalid_request_error", err.Error())
 		return
 	}
-	var body chatBody
-	if err := json.Unmarshal(raw, &body); err != nil {
-		refuse(w, http.StatusBadRequest, "invalid_request_error", "body is not the expected JSON: "+err.Error())
+	var q question
+	if err := json.Unmarshal(raw, &q); err != nil {
+		d.refuse(w, http.StatusBadRequest, "invalid_request_error", "body is not the expected JSON: "+err.Error())
 		return
 	}
-	switch {
-	case len(body.Messages) == 0:
-		refuse(w, http.StatusBadRequest, "invalid_request_error", "messages is empty")
-		return
-	case body.Model != e.cfg.Model:
-		refuse(w, http.StatusNotFound, "model_not_found", fmt.Sprintf("model %q does not exist; served: %q", body.Model, e.cfg.Model))
+	if missing := d.check(&q, hr.Header); missing != "" {
+		d.refuse(w, http.StatusBadRequest, "invalid_request_error", missing)
 		return
 	}
-	visible := max(body.MaxTokens, body.MaxCompletionTokens)
+	if q.Model != e.cfg.Model {
+		d.refuse(w, http.StatusNotFound, "model_not_found", fmt.Sprintf("model %q does not exist; served: %q", q.Model, e.cfg.Model))
+		return
+	}
+	visible := max(q.MaxTokens, q.MaxCompletionTokens, q.MaxOutputTokens)
 	if visible <= 0 {
 		visible = e.cfg.OutputTokens
 	}
-	r := newRequest(hr.Context(), body.promptTokens(), e.cfg.HiddenTokens, visible)
+	r := newRequest(hr.Context(), q.promptTokens(), e.cfg.HiddenTokens, visible)
 	if status := e.engine.submit(r); status != 0 {
 		if status == http.StatusTooManyRequests && e.cfg.RetryAfter > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(int(wholeSeconds(e.cfg.RetryAfter).Seconds())))
 		}
-		refuse(w, status, "server_error", http.StatusText(status))
+		d.refuse(w, status, "server_error", http.StatusText(status))
 		return
 	}
-	if body.Stream {
-		e.stream(w, r, &frames{model: e.cfg.Model, usage: body.StreamOptions.IncludeUsage && !e.cfg.NoUsage, growing: e.cfg.UsageInChunks})
+	a := answer{
+		model: e.cfg.Model, prompt: r.promptTokens, hidden: r.hidden, visible: r.visible,
+		usage: !e.cfg.NoUsage, asked: q.StreamOptions.IncludeUsage, growing: e.cfg.UsageInChunks,
+	}
+	if q.Stream {
+		e.stream(w, r, d.frames(a))
 	} else {
-		e.whole(w, r)
+		e.whole(w, r, d, &a)
 	}
 }
 
 // stream writes each event as it happens.
-func (e *Endpoint) stream(w http.ResponseWriter, r *request, f *frames) {
+func (e *Endpoint) stream(w http.ResponseWriter, r *request, f frames) {
 	flush := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
@@ -111,11 +92,11 @@ func (e *Endpoint) stream(w http.ResponseWriter, r *request, f *frames) {
 		events, open, ended = r.take(events[:0])
 		if open && !began {
 			began = true
-			_, _ = w.Write(f.role())
+			_, _ = w.Write(f.begin())
 		}
 		for _, ev := range events {
 			sent += ev.Tokens
-			_, _ = w.Write(f.tokens(ev.Tokens, r.promptTokens, r.hidden, sent))
+			_, _ = w.Write(f.tokens(ev.Tokens, sent))
 		}
 		if ended && !r.stalls() {
 			switch r.fault {
@@ -125,7 +106,7 @@ func (e *Endpoint) stream(w http.ResponseWriter, r *request, f *frames) {
 			case faultStreamError:
 				_, _ = w.Write(f.fail())
 			default:
-				_, _ = w.Write(f.end(r.promptTokens, r.hidden, r.visible))
+				_, _ = w.Write(f.end())
 			}
 			return
 		}
@@ -139,7 +120,7 @@ func (e *Endpoint) stream(w http.ResponseWriter, r *request, f *frames) {
 }
 
 // whole answers without streaming.
-func (e *Endpoint) whole(w http.ResponseWriter, r *request) {
+func (e *Endpoint) whole(w http.ResponseWriter, r *request, d *dialect, a *answer) {
 	for {
 		if _, _, ended := r.take(nil); ended && !r.stalls() {
 			break
@@ -154,36 +135,14 @@ func (e *Endpoint) whole(w http.ResponseWriter, r *request) {
 	case faultTruncate:
 		panic(http.ErrAbortHandler)
 	case faultStreamError:
-		writeJSON(w, http.StatusOK, errorObject("server_error", simulatedError))
-		return
+		writeJSON(w, http.StatusOK, d.failure("server_error", simulatedError))
+	default:
+		writeJSON(w, http.StatusOK, d.whole(a))
 	}
-	answer := map[string]any{
-		"id": "chatcmpl-sim", "object": "chat.completion", "created": 0, "model": e.cfg.Model,
-		"choices": []any{map[string]any{
-			"index": 0, "finish_reason": "length",
-			"message": map[string]any{"role": "assistant", "content": strings.Repeat(word, r.visible)},
-		}},
-	}
-	if !e.cfg.NoUsage {
-		answer["usage"] = usage(r.promptTokens, r.hidden, r.visible)
-	}
-	writeJSON(w, http.StatusOK, answer)
 }
 
-func usage(prompt, hidden, visible int) map[string]any {
-	u := map[string]any{"prompt_tokens": prompt, "completion_tokens": hidden + visible, "total_tokens": prompt + hidden + visible}
-	if hidden > 0 {
-		u["completion_tokens_details"] = map[string]any{"reasoning_tokens": hidden}
-	}
-	return u
-}
-
-func errorObject(kind, message string) map[string]any {
-	return map[string]any{"error": map[string]any{"message": message, "type": kind}}
-}
-
-func refuse(w http.ResponseWriter, status int, kind, message string) {
-	writeJSON(w, status, errorObject(kind, message))
+func (d *dialect) refuse(w http.ResponseWriter, status int, kind, message string) {
+	writeJSON(w, status, d.failure(kind, message))
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

@@ -62,7 +62,7 @@ type Local struct {
 	ctx     context.Context // of every request; canceled by Close
 	cancel  context.CancelFunc
 	workers errgroup.Group
-	events  chan Event
+	events  *queue
 	drained chan struct{} // the collector has ended
 	changed chan struct{} // buffered 1: a request ended, or a back-off began
 
@@ -92,7 +92,7 @@ func NewLocal(cfg Config) (*Local, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &Local{
 		cfg: cfg, ctx: ctx, cancel: cancel,
-		events:  make(chan Event, 1024),
+		events:  newQueue(),
 		drained: make(chan struct{}),
 		changed: make(chan struct{}, 1),
 		windows: map[int]time.Duration{},
@@ -112,27 +112,27 @@ func (l *Local) Close() {
 	l.mu.Unlock()
 	l.cancel()
 	_ = l.workers.Wait() // workers return no errors
-	close(l.events)
+	l.events.end()
 	<-l.drained
 }
 
-// collect hands events to the sinks, and a beat every second. It must not take
-// mu: report sends under it.
+// collect hands events to the sinks, and a beat every second.
 func (l *Local) collect() {
 	defer close(l.drained)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for {
+	for more := true; more; {
 		select {
-		case e, ok := <-l.events:
-			if !ok {
-				return
+		case <-l.events.ready:
+			var list []Event
+			list, more = l.events.take()
+			for _, e := range list {
+				if e.taken != nil {
+					close(e.taken)
+					continue
+				}
+				l.cfg.Sink(e)
 			}
-			if e.taken != nil {
-				close(e.taken)
-				continue
-			}
-			l.cfg.Sink(e)
 		case <-tick.C:
 			l.cfg.Sink(Event{Beat: &load.Beat{At: l.now(), InFlight: int(l.inFlight.Load())}})
 		}
@@ -167,7 +167,7 @@ func (l *Local) Hold(ctx context.Context, level load.Level) (load.Visit, error) 
 	}
 	out := l.finish(v)
 	taken := make(chan struct{})
-	l.events <- Event{taken: taken}
+	l.events.put(Event{taken: taken})
 	<-taken
 	return out, nil
 }
@@ -220,10 +220,9 @@ func (l *Local) finish(v *visit) load.Visit {
 	return v.out
 }
 
-// report sends the state of a visit to the sinks. It may wait for them, and
-// workers with it: a sink that cannot keep up slows the sweep, and loses nothing.
+// report sends the state of a visit to the sinks.
 func (l *Local) report(v *visit) {
 	out := v.out
 	out.Windows = append([]load.Span(nil), out.Windows...)
-	l.events <- Event{Visit: &out}
+	l.events.put(Event{Visit: &out})
 }

@@ -23,7 +23,7 @@ func (l *Local) probe() {
 			misses++
 		default:
 			misses = 0
-			l.events <- Event{Server: &s}
+			l.events.put(Event{Server: &s})
 		}
 		select {
 		case <-t.C:

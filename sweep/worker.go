@@ -43,7 +43,7 @@ func (l *Local) work(slot int) {
 		drain = max(0, l.now()-end)
 		l.spread(&s)
 		l.ended(slot, &s)
-		l.events <- Event{Sample: &s}
+		l.events.put(Event{Sample: &s})
 		if l.ctx.Err() != nil {
 			return
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kneesweep/analysis"
+	"kneesweep/analysis/knee"
 	"kneesweep/analysis/stat"
 	"kneesweep/load"
 )
@@ -33,7 +34,17 @@ func sweep(seed uint64, speed float64, slots int, cv float64, levels ...int) Run
 		s.TTFT = load.Dist{P50: wait, P95: 1.5 * wait, Count: 100}
 		steps = append(steps, s)
 	}
-	return Run{Curve: analysis.Build(load.Run{Seed: seed}, steps)}
+	return curveOf(load.Run{Seed: seed}, steps)
+}
+
+// curveOf is a curve with what a comparison reads of it.
+func curveOf(run load.Run, steps []load.Step) Run {
+	c := analysis.Curve{Run: run, Steps: steps}
+	c.Knee = knee.Choose(points(c), run.Seed)
+	if k := c.Knee.Concurrency; k.OK {
+		c.Recommended.Concurrency = load.Some(int(k.V.Value))
+	}
+	return Run{Curve: c}
 }
 
 func (r Run) with(change func(*load.Run)) Run {
@@ -144,7 +155,7 @@ func TestOneLevelIsARegression(t *testing.T) {
 		s.Measurements[i] *= 0.7
 	}
 	s.Throughput = load.Some(stat.MedianEstimate(s.Measurements))
-	latest.Curve = analysis.Build(latest.Curve.Run, latest.Curve.Steps)
+	latest = curveOf(latest.Curve.Run, latest.Curve.Steps)
 	c := Runs([]Run{sweep(1, 1, 24, 0.04)}, latest, Options{})
 	for _, l := range c.Levels {
 		if want := l.Concurrency == 128; (l.Throughput.Judgement == Worse) != want {
@@ -221,7 +232,7 @@ func TestOnlyCommonLevelsAreCompared(t *testing.T) {
 // Single windows at a single level: there is a ratio, and nothing to judge it by.
 func TestNoScatterNoTest(t *testing.T) {
 	one := func(x float64) Run {
-		return Run{Curve: analysis.Build(load.Run{}, []load.Step{{Concurrency: 4, Valid: true, Measurements: []float64{x}, Throughput: load.Some(load.Estimate{Value: x, Lo: x, Hi: x})}})}
+		return curveOf(load.Run{}, []load.Step{{Concurrency: 4, Valid: true, Measurements: []float64{x}, Throughput: load.Some(load.Estimate{Value: x, Lo: x, Hi: x})}})
 	}
 	c := Runs([]Run{one(100)}, one(50), Options{})
 	l := c.Levels[0].Throughput

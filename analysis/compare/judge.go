@@ -83,7 +83,7 @@ func (c *Comparison) judge() {
 }
 
 // Failing reports whether requests fail at a level that was valid before.
-func (c *Comparison) Failing() bool {
+func (c Comparison) Failing() bool {
 	return slices.ContainsFunc(c.Missing, func(m Missing) bool { return m.Failing })
 }
 

@@ -19,7 +19,8 @@ func compareCommand() *cli.Command {
 		Name:      "compare",
 		Usage:     "whether the last run is worse than earlier ones, by how much, and how sure that is",
 		ArgsUsage: "OLD… NEW",
-		Description: "OLD and NEW are journals, curve.json, CSV or folders of runs; NEW is the last. With three OLD or more, from the oldest\n" +
+		Description: "OLD and NEW are journals, curve.json, CSV, folders of runs, or result files of other tools, each a run of its own (join\n" +
+			"several by analyze --json); NEW is the last. With three OLD or more, from the oldest\n" +
 			"to the latest, the scatter between them decides; else NEW is tested against the last OLD.\n\n" +
 			"Exit codes: 0 no regression is shown, 3 one is, 4 it cannot be told (nothing valid, or nothing in common), 2 usage, or\n" +
 			"runs that did not do the same work, 1 a file cannot be read or written.",
@@ -35,9 +36,13 @@ func compareCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			sources, err := readSources(c.Args().Slice(), c.App.ErrWriter, "", true)
-			if err != nil {
-				return err
+			var sources []source
+			for _, path := range c.Args().Slice() { // one at a time: each is a run of its own, also of another tool
+				s, err := readSources([]string{path}, c.App.ErrWriter, "", true)
+				if err != nil {
+					return err
+				}
+				sources = append(sources, s...)
 			}
 			return compareRuns(c, sources, o)
 		},

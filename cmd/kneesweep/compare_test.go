@@ -66,6 +66,7 @@ func TestCompareExitCodes(t *testing.T) {
 		{"nothing in common", "cannot_tell", exitNoCurve, []string{good, other}},
 		{"nothing valid", "cannot_tell", exitNoCurve, []string{good, bad}},
 		{"nothing valid before", "cannot_tell", exitNoCurve, []string{bad, good}},
+		{"files of another tool", "cannot_tell", exitNoCurve, []string{"../../testdata/peers/vllm-4.json", "../../testdata/peers/vllm-4.json"}},
 		{"no such file", "", exitFailed, []string{good, good + "x"}},
 		{"broken", "", exitFailed, []string{write(t, "broken.json", `{"schema":`), good}},
 		{"one file", "", exitUsage, []string{good}},

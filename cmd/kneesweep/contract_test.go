@@ -19,7 +19,7 @@ const (
 // curveKeys are the names in the curve that scripts rely on.
 var curveKeys = keys(`schema
 	run{id started tool target model label seed dataset_hash status stop_reason
-		request{input_tokens_asked input_tokens_got_mean output_tokens_asked stream dialect cache source}
+		request{input_tokens_asked input_tokens_got_mean output_tokens_asked stream dialect cache source extra insecure}
 		settings{window_ms measurements passes think_ms warmup slo} truth{knee admission_limit}}
 	steps
 	knee{verdict concurrency lower_bound plateau_tokens_per_second slope_tokens_per_second_per_stream retrograde soft n95 method warnings}
@@ -99,7 +99,7 @@ func TestCurveKeepsTheContract(t *testing.T) {
 			t.Errorf("%s: valid %v, reason %v", where, at(t, step, "valid"), at(t, step, "invalid_reason"))
 		}
 	}
-	undefined(t, doc, "run.settings.slo run.label run.stop_reason knee.concurrency knee.retrograde knee.n95 admission_limit recommended.concurrency recommended.limited_by")
+	undefined(t, doc, "run.request.extra run.settings.slo run.label run.stop_reason knee.concurrency knee.retrograde knee.n95 admission_limit recommended.concurrency recommended.limited_by")
 	if doc["warnings"] == nil || at(t, doc, "knee.warnings") == nil {
 		t.Error("lists without elements are null")
 	}

@@ -45,6 +45,9 @@ func ping(c *cli.Context) error {
 	p := t.source.Prompt(workload.Key{Concurrency: 1})
 	p.ID = 1
 	s := cl.Send(c.Context, p)
+	if t.insecure {
+		s.Warnings = append(s.Warnings, load.Warnf(load.WarnInsecure, insecureText))
+	}
 	if c.Bool("json") {
 		err = report.SampleJSON(c.App.Writer, s)
 	} else {

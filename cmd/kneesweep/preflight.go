@@ -19,8 +19,8 @@ const maxModelsShown = 12
 // preflight sends one request, so that a wrong address, key, model or parameter
 // costs one request and not a sweep. Its error says what the server said and
 // which flag to change.
-func preflight(c *cli.Context, cl *client.Client, model string, source workload.Source) (load.Sample, error) {
-	p := source.Prompt(workload.Preflight)
+func preflight(c *cli.Context, cl *client.Client, t *target) (load.Sample, error) {
+	p := t.source.Prompt(workload.Preflight)
 	s := cl.Send(c.Context, p)
 	if code, ok := interruptCode(c.Context); ok {
 		return s, exitError{code, errors.New("interrupted before the first measurement")}
@@ -35,12 +35,12 @@ func preflight(c *cli.Context, cl *client.Client, model string, source workload.
 	if s.Error != "" {
 		text += ": " + s.Error
 	}
-	return s, failed(fmt.Errorf("%s\nnothing was measured; %s", text, mend(c.Context, cl, model, &s)))
+	return s, failed(fmt.Errorf("%s\nnothing was measured; %s", text, mend(c.Context, cl, &t.config, &s)))
 }
 
 // mend names what to change after a failed preflight.
-func mend(ctx context.Context, cl *client.Client, model string, s *load.Sample) string {
-	if flag := refusedField(s.Error); flag != "" && s.Status >= 400 && s.Status < 500 {
+func mend(ctx context.Context, cl *client.Client, config *client.Config, s *load.Sample) string {
+	if flag := refusedField(s.Error, config); flag != "" && s.Status >= 400 && s.Status < 500 {
 		return "the server names a field of the request: try " + flag
 	}
 	switch {
@@ -55,11 +55,11 @@ func mend(ctx context.Context, cl *client.Client, model string, s *load.Sample) 
 	case s.Cause == load.CauseTLS:
 		return "check --url; an authority of your own is given by --ca-cert"
 	case s.Status == 401 || s.Status == 403:
-		return "check the key (--api-key-env) and the headers (--header)"
+		return "check the key (--api-key-env), how it is sent (--auth) and the headers (--header)"
 	case s.Status == 404 || strings.Contains(strings.ToLower(s.Error), "model"):
-		return models(ctx, cl, model)
+		return models(ctx, cl, config.Model)
 	case s.Status == 400 || s.Status == 422:
-		return "if the server refuses a field, leave it out with --omit-field (stream_options, for example)"
+		return "if the server refuses a field, leave it out with --omit-field; if it speaks another format, choose it with --dialect"
 	case s.Status == 429:
 		return "the endpoint is throttling already"
 	case s.Cause == load.CauseTimeoutFirstToken:
@@ -68,30 +68,14 @@ func mend(ctx context.Context, cl *client.Client, model string, s *load.Sample) 
 	return "kneesweep ping shows one request in detail"
 }
 
-// refusedField finds the field of our request that an error text names, and the
-// flag that changes it. Fields that cannot be left out are not looked for.
-func refusedField(text string) string {
-	switch {
-	case strings.Contains(text, "stream_options"):
-		return "--omit-field stream_options"
-	case strings.Contains(text, "max_completion_tokens"):
-		return "--max-tokens-field max_completion_tokens (or max_tokens, if that is what was sent)"
-	case strings.Contains(text, "max_tokens"):
-		return "--max-tokens-field max_completion_tokens, or --omit-field max_tokens"
-	case strings.Contains(text, "ignore_eos"):
-		return "without --ignore-eos"
-	}
-	return ""
-}
-
 // models compares the name asked for with what the server serves.
 func models(ctx context.Context, cl *client.Client, model string) string {
 	names, err := cl.Models(ctx)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("check the path in --url and the name in --model (%v)", err)
+		return fmt.Sprintf("check the path in --url and the name in --model (%v), or try another --dialect", err)
 	case slices.Contains(names, model):
-		return fmt.Sprintf("the server has a model %q: check the path in --url", model)
+		return fmt.Sprintf("the server has a model %q: check the path in --url, and --dialect", model)
 	case len(names) == 0:
 		return "check --model: the server lists no models"
 	}

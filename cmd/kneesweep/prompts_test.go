@@ -109,7 +109,7 @@ func TestPromptsElsewhere(t *testing.T) {
 		t.Errorf("exit %d: %s%s", r.code, r.err, r.out)
 	}
 	r = command(quick("--prompts", path, "--json", "--out", filepath.Join(t.TempDir(), "run"))...)
-	if r.code != 0 {
+	if !swept(r) {
 		t.Fatalf("exit %d: %s", r.code, r.err)
 	}
 	doc := object(t, r.out)
@@ -129,7 +129,7 @@ func TestPromptsStartDifferently(t *testing.T) {
 		var got received
 		url := endpoint(t, got.keep)
 		r := command(quick("--url", url, "--model", "sim", "--input-tokens", tokens, "--out", filepath.Join(t.TempDir(), "run"))...)
-		if r.code != 0 || len(got.all()) < 30 {
+		if !swept(r) || len(got.all()) < 30 {
 			t.Fatalf("exit %d, %d requests: %s", r.code, len(got.all()), r.err)
 		}
 		seen := map[string]bool{}

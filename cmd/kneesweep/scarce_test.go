@@ -20,7 +20,7 @@ func TestSweepOfOneLevel(t *testing.T) {
 	if !swept(r) {
 		t.Fatalf("exit %d: %s", r.code, r.err)
 	}
-	if !strings.Contains(r.out, "\n       4  ") {
+	if !strings.Contains(r.out, "       4  ") {
 		t.Errorf("the table has no row for N = 4:\n%s", r.out)
 	}
 	if report := read(t, filepath.Join(dir, reportFile)); !strings.Contains(report, "\n| 4 | ") || !strings.Contains(report, figureFile) {

@@ -41,13 +41,13 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	if err != nil {
 		return failed(err)
 	}
-	first, err := preflight(c, cl, o.target.config.Model, o.target.source)
+	first, err := preflight(c, cl, &o.target)
 	switch {
 	case c.Context.Err() != nil:
 		out.discard()
 		return err
 	case err != nil:
-		return errors.Join(o.refused(c, out, cl.Endpoint(), &first), err)
+		return errors.Join(o.refused(c, out, cl, &first), err)
 	}
 	if !o.target.embedded { // its truth is known, and it shares our cores
 		for _, hint := range foresight(&first, o.plan.highest(), runtime.GOMAXPROCS(0), o.target.config.NewConnection) {
@@ -55,7 +55,7 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		}
 	}
 	o.target.source = calibrate(o.target.source, first.PromptTokens.V)
-	run := o.newRun(cl.Endpoint())
+	run := o.newRun(cl)
 	journal, err := out.startJournal(run)
 	if err != nil {
 		out.discard()
@@ -75,8 +75,8 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 
 // refused keeps the account of a sweep that the endpoint did not let begin, so
 // that whoever scheduled it finds the reason where the figures should be.
-func (o *sweepOptions) refused(c *cli.Context, out output, endpoint string, s *load.Sample) error {
-	run := o.newRun(endpoint)
+func (o *sweepOptions) refused(c *cli.Context, out output, cl *client.Client, s *load.Sample) error {
+	run := o.newRun(cl)
 	run.Preflight = &load.Refusal{Cause: s.Cause, Error: s.Error}
 	run.Status, run.StopReason = load.StatusStopped, fmt.Sprintf("the preflight failed (%s)", s.Cause)
 	journal, err := out.startJournal(run)
@@ -92,12 +92,13 @@ func (o *sweepOptions) refused(c *cli.Context, out output, endpoint string, s *l
 }
 
 // newRun is the account of where the figures come from.
-func (o *sweepOptions) newRun(endpoint string) load.Run {
+func (o *sweepOptions) newRun(cl *client.Client) load.Run {
 	seed, request := o.target.config.Seed, o.target.source.Describe()
-	request.Stream, request.Dialect = !o.target.config.NoStream, "chat"
+	request.Stream, request.Dialect = !o.target.config.NoStream, string(o.target.config.Dialect)
+	request.Extra, request.Insecure = cl.Extra(), o.target.insecure
 	run := load.Run{
 		ID: newRunID(o.target.config.Epoch), Started: o.target.config.Epoch.Round(0), Tool: "kneesweep " + version(),
-		Target: endpoint, Model: o.target.config.Model, Label: o.label, Seed: seed, DatasetHash: o.target.source.Hash(),
+		Target: cl.Endpoint(), Model: o.target.config.Model, Label: o.label, Seed: seed, DatasetHash: o.target.source.Hash(),
 		Request: request, Settings: o.settings,
 	}
 	if o.target.embedded {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,16 +27,12 @@ const (
 // targetFlags say what is asked, of whom: shared by sweep and ping.
 func targetFlags() []cli.Flag {
 	const target, shape = "Target:", "Request shape:"
-	return append(append(tlsFlags(target), configFlag(target)), []cli.Flag{
+	return slices.Concat(tlsFlags(target), []cli.Flag{configFlag(target)}, dialectFlags(target), []cli.Flag{
 		&cli.StringFlag{Category: target, Name: "url", Usage: "base `ADDRESS` of the endpoint, e.g. http://host:8000/v1, or else that of the environment variable " + baseURLVariable + "; without both, or with '', the embedded simulated endpoint is used"},
 		&cli.StringFlag{Category: target, Name: "model", Usage: "model `NAME`"},
 		&cli.StringFlag{Category: target, Name: "api-key-env", Value: "OPENAI_API_KEY", Usage: "`NAME` of the environment variable that holds the key"},
 		&cli.StringFlag{Category: target, Name: "api-key", Usage: "the `KEY` itself (others can see it in the list of processes)"},
 		&cli.StringSliceFlag{Category: target, Name: "header", Usage: "send a header, `'K: V'` (repeatable)"},
-		&cli.BoolFlag{Category: target, Name: "no-stream", Usage: "ask for whole answers instead of streams"},
-		&cli.StringSliceFlag{Category: target, Name: "omit-field", Usage: "leave `NAME` out of the request body (repeatable)"},
-		&cli.StringFlag{Category: target, Name: "max-tokens-field", Value: client.DefaultMaxTokensField, Usage: "`NAME` of the field that limits the answer"},
-		&cli.BoolFlag{Category: target, Name: "ignore-eos", Usage: "ask the server to generate up to the limit"},
 		&cli.BoolFlag{Category: target, Name: "new-connection", Usage: "open a new connection for each request"},
 		&cli.IntFlag{Category: target, Name: "retries", Usage: "attempts after a failed one; latency runs from the first"},
 		&cli.DurationFlag{Category: target, Name: "timeout-connect", Value: client.DefaultTimeoutConnect, Usage: "limit on dialling and TLS"},
@@ -49,7 +46,7 @@ func targetFlags() []cli.Flag {
 		&cli.StringFlag{Category: shape, Name: "prompts", Usage: "ask the prompts of `FILE`: JSON lines of {\"prompt\":…} or {\"messages\":[…]}, ShareGPT, or a batch for OpenAI"},
 		&cli.BoolFlag{Category: shape, Name: "skip-bad-lines", Usage: "leave lines of a file out that cannot be used, and say how many"},
 		&cli.Uint64Flag{Category: shape, Name: "seed", Value: 1, Usage: "seed of everything random"},
-	}...)
+	})
 }
 
 // target is the endpoint of a command: a real one, or the embedded simulation.
@@ -57,6 +54,7 @@ type target struct {
 	config   client.Config
 	source   workload.Prompts
 	embedded bool
+	insecure bool // the server may be anybody
 }
 
 // newTarget reads the flags. Connections is the size of the pool.
@@ -69,13 +67,15 @@ func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error
 	trust, tlsErr := tlsConfig(c)
 	t.config = client.Config{
 		URL: c.String("url"), Model: c.String("model"), APIKey: key, Headers: headers, TLS: trust,
-		NoStream: c.Bool("no-stream"), OmitFields: c.StringSlice("omit-field"),
-		MaxTokensField: c.String("max-tokens-field"), IgnoreEOS: c.Bool("ignore-eos"),
 		NewConnection: c.Bool("new-connection"), Retries: c.Int("retries"), Connections: connections,
 		TimeoutConnect: c.Duration("timeout-connect"), TimeoutFirstToken: c.Duration("timeout-first-token"),
 		TimeoutIdle: c.Duration("timeout-idle"), Seed: c.Uint64("seed"), Epoch: time.Now(), Secrets: sourcesOf(c).secrets,
 	}
+	ask(c, &t.config)
 	errs := []error{sourceErr, headerErr, keyErr, tlsErr}
+	if sourceErr == nil {
+		errs = append(errs, checkLeast(t.config.MinTokens, source.Describe().OutputTokensAsked))
+	}
 	if t.embedded {
 		t.config.URL, t.config.APIKey = "http://127.0.0.1", "" // the real address is known when it listens
 		t.config.Model = embeddedModel
@@ -98,6 +98,9 @@ func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error
 	}
 	if err := errors.Join(errs...); err != nil {
 		return t, usage(err)
+	}
+	if t.insecure = c.Bool("insecure") && !t.embedded; t.insecure {
+		fmt.Fprintln(stderr, "warning: "+insecureText)
 	}
 	return t, nil
 }

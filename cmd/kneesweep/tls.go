@@ -16,16 +16,24 @@ func tlsFlags(category string) []cli.Flag {
 		&cli.StringFlag{Category: category, Name: "ca-cert", Usage: "trust the certificate authorities in `FILE` (PEM) beside those of the system"},
 		&cli.StringFlag{Category: category, Name: "client-cert", Usage: "show the certificate in `FILE` (PEM)"},
 		&cli.StringFlag{Category: category, Name: "client-key", Usage: "its private key, `FILE` (PEM)"},
+		&cli.BoolFlag{Category: category, Name: "insecure", Usage: "do not check the certificate of the server: whoever answers gets the key and the prompts"},
 	}
 }
+
+// insecureText says what --insecure gives away.
+const insecureText = "--insecure: the certificate of the server was not checked, so it may be anybody"
 
 // tlsConfig reads the files; nil when no flag is given.
 func tlsConfig(c *cli.Context) (*tls.Config, error) {
 	ca, cert, key := c.String("ca-cert"), c.String("client-cert"), c.String("client-key")
-	if ca == "" && cert == "" && key == "" {
+	insecure := c.Bool("insecure")
+	switch {
+	case ca == "" && cert == "" && key == "" && !insecure:
 		return nil, nil
+	case ca != "" && insecure:
+		return nil, errors.New("--insecure and --ca-cert: give one of them; no certificate is checked against authorities that are not asked")
 	}
-	conf := &tls.Config{MinVersion: tls.VersionTLS12}
+	conf := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: insecure} //nolint:gosec // the user asks for it and is warned
 	if ca != "" {
 		pem, err := os.ReadFile(ca)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"kneesweep/analysis"
 	"kneesweep/analysis/compare"
+	"kneesweep/analysis/knee"
 	"kneesweep/internal/accuracy"
 	"kneesweep/load"
 )
@@ -58,7 +59,12 @@ func (m measured) scattered(level, run float64) compare.Run {
 		s.Throughput.V.Value, s.Throughput.V.Lo, s.Throughput.V.Hi = f*s.Throughput.V.Value, f*s.Throughput.V.Lo, f*s.Throughput.V.Hi
 		s.TTFT.P50, s.TTFT.P95 = s.TTFT.P50/f, s.TTFT.P95/f
 	}
-	return compare.Run{Curve: analysis.Build(m.run, steps)}
+	var points []knee.Point
+	for _, s := range steps {
+		points = append(points, knee.Point{N: s.Concurrency, Windows: s.Measurements})
+	}
+	// A comparison reads no more of a curve; all seven definitions of a knee take longer than the sweep.
+	return compare.Run{Curve: analysis.Curve{Run: m.run, Steps: steps, Knee: knee.Choose(points, m.run.Seed)}}
 }
 
 // alarms are the verdicts on all seeds of a row.

@@ -39,8 +39,8 @@ func small() accuracy.Setting {
 }
 
 // overPipe runs a sweep through the whole stack: workers, HTTP client, SSE
-// reader, a network in memory, HTTP server, engine.
-func overPipe(t *testing.T, s accuracy.Setting, cfg sim.Config) (d analysis.Data, log []*sim.Entry, epoch time.Time) {
+// reader, a network in memory, HTTP server, engine. edit says how to ask.
+func overPipe(t *testing.T, s accuracy.Setting, cfg sim.Config, edit ...func(*client.Config)) (d analysis.Data, log []*sim.Entry, epoch time.Time) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		cfg.Log = true
@@ -51,7 +51,11 @@ func overPipe(t *testing.T, s accuracy.Setting, cfg sim.Config) (d analysis.Data
 		network := pipe.Listen(pipe.Config{})
 		stop := e.Serve(network)
 		epoch = time.Now()
-		c, err := client.New(client.Config{URL: "http://sim/v1", Model: "sim", Epoch: epoch, Dial: network.Dial, Connections: 8})
+		ask := client.Config{URL: "http://sim/v1", Model: "sim", Epoch: epoch, Dial: network.Dial, Connections: 8}
+		for _, f := range edit {
+			f(&ask)
+		}
+		c, err := client.New(ask)
 		if err != nil {
 			t.Fatal(err)
 		}

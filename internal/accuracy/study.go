@@ -4,6 +4,7 @@
 package accuracy
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -26,6 +27,12 @@ type Setting struct {
 	Even      bool          // steps of equal length, without jitter
 	Output    int
 	Window    time.Duration
+
+	Input   int           // tokens of a prompt; 0 = 1
+	Prefill time.Duration // of a prompt token
+	Rate    float64       // requests/s admitted, more get 429; 0 = unlimited
+
+	Refusals float64 // error rate that a level may have; 0 = 5 %
 }
 
 // Endpoint returns the simulated endpoint of a setting.
@@ -37,6 +44,7 @@ func (s Setting) Endpoint(seed uint64) sim.Config {
 	return sim.Config{
 		Slots: s.Slots, StepBase: s.Step, StepPerSequence: s.Slowdown, OutputTokens: s.Output, StepJitter: jitter,
 		Noise: s.Noise, NoiseWindow: s.Window, Drift: s.Drift, DriftOver: s.DriftOver, Seed: seed,
+		Prefill: s.Prefill, RateLimit: s.Rate, RateBurst: max(1, int(s.Rate/10)),
 	}
 }
 
@@ -57,8 +65,8 @@ func (s Setting) Grid(seed uint64) sweep.Policy {
 func Sweep(sender sweep.Sender, epoch time.Time, s Setting, policy sweep.Policy, seed uint64) (analysis.Data, error) {
 	var mem sweep.Memory
 	local, err := sweep.NewLocal(sweep.Config{
-		Sender: sender, Source: workload.Synthetic{InputTokens: 1, OutputTokens: s.Output, Seed: seed},
-		Sink: mem.Take, Epoch: epoch, Warmup: warmup, Window: s.Window, MaxErrorRate: 0.05, Seed: seed,
+		Sender: sender, Source: workload.Synthetic{InputTokens: max(1, s.Input), OutputTokens: s.Output, Seed: seed},
+		Sink: mem.Take, Epoch: epoch, Warmup: warmup, Window: s.Window, MaxErrorRate: cmp.Or(s.Refusals, 0.05), Seed: seed,
 	})
 	if err != nil {
 		return analysis.Data{}, err
@@ -70,8 +78,8 @@ func Sweep(sender sweep.Sender, epoch time.Time, s Setting, policy sweep.Policy,
 	}
 	run := load.Run{
 		Seed: seed, Status: out.Status, StopReason: out.Reason,
-		Request:  load.RequestShape{InputTokensAsked: 1, OutputTokensAsked: s.Output, Stream: true},
-		Settings: load.Settings{Window: s.Window, Measurements: Measurements, Passes: Passes, Warmup: warmup, MaxErrorRate: 0.05},
+		Request:  load.RequestShape{InputTokensAsked: max(1, s.Input), OutputTokensAsked: s.Output, Stream: true},
+		Settings: load.Settings{Window: s.Window, Measurements: Measurements, Passes: Passes, Warmup: warmup, MaxErrorRate: cmp.Or(s.Refusals, 0.05)},
 	}
 	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -49,6 +50,8 @@ type endpoint struct {
 
 	down   atomic.Bool // connections are refused
 	resets atomic.Bool // a connection that ends was reset, not closed
+
+	ports atomic.Int64 // connections that this machine has local ports for; 0 = no limit
 
 	opened   atomic.Int64
 	inFlight atomic.Int64
@@ -136,6 +139,9 @@ func (e *endpoint) dial(ctx context.Context, network, address string) (net.Conn,
 		e.attempts = append(e.attempts, time.Now())
 		e.mu.Unlock()
 		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: syscall.ECONNREFUSED}
+	}
+	if ports := e.ports.Load(); ports > 0 && e.ours.Load() >= ports {
+		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)}
 	}
 	c, err := e.network.Dial(ctx, network, address)
 	if err != nil {

@@ -231,6 +231,34 @@ func FromURL(u *url.URL) []string {
 	return out
 }
 
+// FromJSON lists the secrets of a JSON value: the texts below fields with a sensitive
+// name, except short ones, which are settings. What is no JSON has none.
+func FromJSON(text []byte) []string {
+	var v any
+	if json.Unmarshal(text, &v) != nil {
+		return nil
+	}
+	return below(v, false)
+}
+
+func below(v any, sensitive bool) (out []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			out = append(out, below(inner, sensitive || SensitiveName(name))...)
+		}
+	case []any:
+		for _, inner := range v {
+			out = append(out, below(inner, sensitive)...)
+		}
+	case string:
+		if sensitive && len(v) >= shortest {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // ShownURL writes u without user information and with the values of sensitive
 // query parameters masked.
 func ShownURL(u *url.URL) string {
