@@ -326,7 +326,7 @@ func parseTime(text string, unit float64) (float64, error) {
 		if unit == 1 && v >= sinceEpochMS {
 			unit = 1e-3
 		}
-		if v = v * unit; v >= 0 && v <= longest {
+		if v *= unit; v >= 0 && v <= longest {
 			return v, nil
 		}
 	}
