@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -149,6 +150,13 @@ func flagged(flag string, err error) error {
 	return errors.New(flag + ": " + strings.ReplaceAll(err.Error(), "\n", "\n"+flag+": "))
 }
 
+// A file of this size and more stays in memory for the whole run. Then the collector
+// must not wait until as much again is garbage, as it does by default.
+const (
+	largeFile        = 64 << 20 // bytes
+	largeFileGarbage = 20       // percent
+)
+
 // readInput opens a file and reads it. Errors name it.
 func readInput(path, want string, read func(io.Reader) error) error {
 	info, err := os.Stat(path)
@@ -165,6 +173,9 @@ func readInput(path, want string, read func(io.Reader) error) error {
 		return fmt.Errorf("%s: %w", path, bare(err))
 	}
 	defer f.Close()
+	if info.Size() >= largeFile {
+		debug.SetGCPercent(largeFileGarbage)
+	}
 	return read(f)
 }
 
