@@ -21,6 +21,7 @@ type Curve struct {
 	Cause       *Cause                  // nil without a knee
 	Recommended Recommended
 	Confirm     *Confirmation // nil when no open loop was run
+	At          *Reading      // nil unless a number of streams was asked about
 	Warnings    []load.Warning
 }
 

@@ -80,6 +80,11 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 		"preflight": structure(of(text, "cause", "error")),
 	})),
 	"steps": step,
+	"at": structure(of(number, "concurrency", "below", "above").and(of(text, "why")).and(of(boolean, "knee_between")).and(fields{
+		"output_tokens_per_second": interval, "decode_tokens_per_second_p50": interval,
+		"ttft_p50_ms": {kind: millis, members: of(millis, "value", "lo", "hi")},
+		"tpot_p50_ms": {kind: millis, members: of(millis, "value", "lo", "hi")},
+	})),
 	"confirm": structure(of(number, "concurrency", "rate_requests_per_second", "streams", "windows", "arrivals", "waited", "unsent", "failed",
 		"requests_per_second", "closed_loop_tokens_per_second").and(of(text, "process", "text")).and(of(boolean, "holds")).
 		and(of(fraction, "difference")).and(of(millis, "from_ms", "to_ms")).and(fields{

@@ -95,6 +95,9 @@ func drawLimits(p *panel, c analysis.Curve) {
 	if a := c.Admission; a.OK {
 		p.vertical(a.V.Value, admissionLine)
 	}
+	if c.At != nil {
+		p.vertical(float64(c.At.Concurrency), askedLine)
+	}
 }
 
 // drawAxisMarks marks the streams to allow and the simulator's truth on the axis.

@@ -16,6 +16,7 @@ import (
 var (
 	kneeLine      = line(1.8, vermillion)
 	admissionLine = line(2, purple, 1.5, 4)
+	askedLine     = line(1.2, ink, 6, 3)
 )
 
 // lanes are the labels above and below the upper panel.
@@ -37,6 +38,10 @@ func lanes(c analysis.Curve) (above, below lane) {
 	if r := c.Recommended.Concurrency; r.OK {
 		below.labels = append(below.labels,
 			laneLabel{x: float64(r.V), text: "allow " + Streams(float64(r.V)), color: darkGreen, symbol: draw.PyramidGlyph{}})
+	}
+	if c.At != nil {
+		n := float64(c.At.Concurrency)
+		below.labels = append(below.labels, laneLabel{x: n, text: "asked: " + Streams(n), color: ink})
 	}
 	if t := truth(c); t.OK {
 		below.labels = append(below.labels,

@@ -77,7 +77,10 @@ func subtitles(r load.Run) []string {
 func asked(r load.Run) string {
 	var shape, stream, settings, loop string
 	in, out := r.Request.InputTokensAsked, r.Request.OutputTokensAsked
+	drawn := r.Request.InputLengths.Asked != "" || r.Request.OutputLengths.Asked != ""
 	switch {
+	case drawn:
+		shape = meanLengths(r.Request) + " tokens on average"
 	case in > 0 && out > 0:
 		shape = fmt.Sprintf("%s input / %s output tokens asked", Grouped(fmt.Sprint(in)), Grouped(fmt.Sprint(out)))
 	case in > 0:
@@ -106,3 +109,19 @@ func given(parts []string) []string {
 
 // joined is one line of the parts that are not empty.
 func joined(parts []string) string { return strings.Join(given(parts), " · ") }
+
+// meanLengths are what is asked on average where lengths are drawn.
+func meanLengths(q load.RequestShape) string {
+	var parts []string
+	add := func(kind string, asked int, drawn load.Lengths) {
+		switch {
+		case drawn.Asked != "":
+			parts = append(parts, Number(drawn.Mean)+" "+kind)
+		case asked > 0:
+			parts = append(parts, Grouped(fmt.Sprint(asked))+" "+kind)
+		}
+	}
+	add("input", q.InputTokensAsked, q.InputLengths)
+	add("output", q.OutputTokensAsked, q.OutputLengths)
+	return strings.Join(parts, " / ")
+}

@@ -17,6 +17,9 @@ import (
 func Markdown(w io.Writer, c analysis.Curve, imageName string) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "# %s\n\n%s\n\n", escape(plots.Headline(c)), escape(Verdict(c)))
+	if c.At != nil {
+		fmt.Fprintf(b, "%s\n\n", escape(AtSentence(*c.At)))
+	}
 	if t := truthSentence(c.Run.Truth); t != "" {
 		fmt.Fprintf(b, "%s\n\n", t)
 	}

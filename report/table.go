@@ -45,6 +45,9 @@ func Table(w io.Writer, c analysis.Curve) error {
 		fmt.Fprintln(b)
 	}
 	fmt.Fprintln(b, wrap(Verdict(c), textWidth, ""))
+	if c.At != nil {
+		fmt.Fprintln(b, wrap(AtSentence(*c.At), textWidth, ""))
+	}
 	if t := truthSentence(c.Run.Truth); t != "" {
 		fmt.Fprintln(b, wrap(t, textWidth, ""))
 	}

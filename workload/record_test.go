@@ -156,6 +156,9 @@ func TestLevelsAreIndependent(t *testing.T) {
 	for name, source := range map[string]workload.Source{
 		"synthetic": workload.Synthetic{InputTokens: 3, OutputTokens: 4, Seed: 7},
 		"file":      file(t, numbered(30), 7),
+		"drawn": workload.Synthetic{
+			Input: workload.Normal{Center: 6, Sigma: 3}, Output: workload.Uniform{From: 2, To: 9}, Prefix: workload.Prefix{Tokens: 5, Hit: 0.5}, Seed: 7,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			alone, among := recordSweep(t, source, 4), recordSweep(t, source, 8, 4, 2)

@@ -16,11 +16,11 @@ func analyzeCommand() *cli.Command {
 		Name:      "analyze",
 		Usage:     "curve, table and verdict from a journal, a curve.json, a CSV or the result files of another tool",
 		ArgsUsage: "FILE…",
-		Flags: []cli.Flag{
+		Flags: append(atFlags(),
 			&cli.StringFlag{Name: "out", Usage: "also write curve.json, curve.png and report.md to `FOLDER`"},
 			sloFlag(""),
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document (a list when there are several curves)"},
-		},
+		),
 		Action: func(c *cli.Context) error {
 			files := c.Args().Slice()
 			if len(files) == 0 {
@@ -30,8 +30,15 @@ func analyzeCommand() *cli.Command {
 			if err != nil {
 				return usage(err)
 			}
-			sources, err := readSources(files, c.App.ErrWriter, limits, limits != "")
+			question, err := newAtQuestion(c)
 			if err != nil {
+				return usage(err)
+			}
+			sources, err := readSources(files, c.App.ErrWriter, limits, limits != "" || question.asked)
+			if err != nil {
+				return err
+			}
+			if err := question.answer(sources); err != nil {
 				return err
 			}
 			curves := curvesOf(sources)

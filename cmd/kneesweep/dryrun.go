@@ -35,6 +35,9 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 	if o.plan.adaptive {
 		what = fmt.Sprintf("levels            of %v as many as the knee takes to be seen, then some around it\n"+
 			"until             the knee is known within ± %.3g %%, or a budget ends\n", levels, 100*o.plan.precision)
+		if o.plan.busy > 0 {
+			what += fmt.Sprintf("then              %d, the p95 of what --trace had in flight\n", o.plan.busy)
+		}
 	}
 	_, err := fmt.Fprintf(c.App.Writer, `%srequests at most  %d (%s)
 tokens at most    %d (--token-budget, and what is in flight then)

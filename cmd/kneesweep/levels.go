@@ -18,6 +18,7 @@ type levelPlan struct {
 	levels    []int // ascending; without --levels those that are scouted at most
 	adaptive  bool
 	precision float64
+	busy      int // p95 of what a trace had in flight, a level of its own; 0 = not known
 
 	measurements, passes, requests int
 	seed                           uint64
@@ -35,7 +36,9 @@ func newLevelPlan(c *cli.Context) (p levelPlan, err error) {
 				fmt.Fprintf(c.App.ErrWriter, "hint: --%s has no effect beside --levels\n", name)
 			}
 		}
-		p.levels, err = sweep.ParseLevels(c.String("levels"))
+		if p.levels, err = sweep.ParseLevels(c.String("levels")); err == nil {
+			err = p.addBusy(c)
+		}
 		return p, err
 	}
 	highest := c.Int("max-concurrency")
@@ -51,6 +54,9 @@ func newLevelPlan(c *cli.Context) (p levelPlan, err error) {
 	if p.precision, err = parseShare("--precision", c.String("precision")); err == nil && p.precision == 0 {
 		err = fmt.Errorf("--precision: 0 cannot be reached; give a share such as 0.10 or 10%%")
 	}
+	if err == nil {
+		err = p.addBusy(c)
+	}
 	return p, err
 }
 
@@ -59,7 +65,7 @@ func (p *levelPlan) grid() sweep.Grid {
 }
 
 // highest is the highest level that may be visited.
-func (p *levelPlan) highest() int { return p.levels[len(p.levels)-1] }
+func (p *levelPlan) highest() int { return max(p.busy, p.levels[len(p.levels)-1]) }
 
 // policy chooses the levels. spent tells it how much of the budgets is used up,
 // judged what the levels are by the limits of --slo; without limits it is nil.
@@ -67,9 +73,12 @@ func (p *levelPlan) policy(spent func() float64, judged func() []load.Step) swee
 	var chosen sweep.Policy = p.grid()
 	if p.adaptive {
 		chosen = &sweep.Adaptive{
-			Max: p.highest(), Measurements: p.measurements, Passes: p.passes, Requests: p.requests,
+			Max: p.levels[len(p.levels)-1], Measurements: p.measurements, Passes: p.passes, Requests: p.requests,
 			Precision: p.precision, Seed: p.seed, Spent: spent,
 		}
+	}
+	if p.adaptive && p.busy > 0 {
+		chosen = &sweep.Also{Policy: chosen, Level: p.busy, Measurements: p.measurements, Passes: p.passes, Requests: p.requests}
 	}
 	chosen = &sweep.Remeasure{Policy: chosen, Measurements: p.measurements, Requests: p.requests, Seed: p.seed}
 	if p.adaptive && judged != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -81,6 +82,16 @@ func syntheticPrompts(c *cli.Context, output int) (workload.Prompts, error) {
 		Prefix: workload.Prefix{Tokens: c.Int("shared-prefix")},
 	}
 	errs := []error{inErr, outErr, hitErr}
+	if c.IsSet("trace") {
+		in, out, err := traceLengths(c)
+		errs = append(errs, err)
+		if in != nil {
+			s.Input = in
+		}
+		if out != nil {
+			s.Output = out
+		}
+	}
 	if s.Prefix.Tokens != 0 {
 		s.Prefix.Hit = hit
 	}
@@ -127,20 +138,6 @@ func parseLength(c *cli.Context, flag string, otherwise int) (workload.Length, e
 	return rows, nil
 }
 
-// readTrace reads a file of lengths, times, or both.
-func readTrace(c *cli.Context, path string) (*workload.Trace, error) {
-	var t *workload.Trace
-	err := readInput(path, "give a CSV file with the columns input,output", func(r io.Reader) (err error) {
-		t, err = workload.ReadTrace(r, path, c.Bool("skip-bad-lines"))
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	sayLeftOut(c, t)
-	return t, nil
-}
-
 // sayLeftOut says what --skip-bad-lines has left out of a file.
 func sayLeftOut(c *cli.Context, file interface{ BadLines() (int, []error) }) {
 	if n, first := file.BadLines(); n > 0 {
@@ -152,6 +149,13 @@ func sayLeftOut(c *cli.Context, file interface{ BadLines() (int, []error) }) {
 func flagged(flag string, err error) error {
 	return errors.New(flag + ": " + strings.ReplaceAll(err.Error(), "\n", "\n"+flag+": "))
 }
+
+// A file of this size and more stays in memory for the whole run. Then the collector
+// must not wait until as much again is garbage, as it does by default.
+const (
+	largeFile        = 64 << 20 // bytes
+	largeFileGarbage = 20       // percent
+)
 
 // readInput opens a file and reads it. Errors name it.
 func readInput(path, want string, read func(io.Reader) error) error {
@@ -169,6 +173,9 @@ func readInput(path, want string, read func(io.Reader) error) error {
 		return fmt.Errorf("%s: %w", path, bare(err))
 	}
 	defer f.Close()
+	if info.Size() >= largeFile {
+		debug.SetGCPercent(largeFileGarbage)
+	}
 	return read(f)
 }
 

@@ -18,6 +18,7 @@ func sweepCommand() *cli.Command {
 		Name:  "sweep",
 		Usage: "ramp concurrency, find the knee and draw the capacity curve (the main job)",
 		Flags: append(targetFlags(),
+			&cli.StringFlag{Category: "Request shape:", Name: "trace", Usage: "take prompt and answer lengths from the recorded traffic of `FILE` (CSV or JSON lines), and its p95 in flight as a level if it tells how long requests took"},
 			&cli.StringFlag{Category: levels, Name: "levels", Usage: "`LIST` of concurrency levels: 1,2,4,8 or 50:100:10 or 1:256:x2", DefaultText: "chosen around the knee while it runs"},
 			&cli.IntFlag{Category: levels, Name: "max-concurrency", Value: 256, Usage: "highest level without --levels"},
 			&cli.StringFlag{Category: levels, Name: "precision", Value: "0.10", Usage: "without --levels: measure until the knee is known within this share of it"},
