@@ -89,7 +89,7 @@ func runWarnings(run load.Run, steps []load.Step) []load.Warning {
 	}
 	var warnings []load.Warning
 	if run.Request.Insecure {
-		warnings = append(warnings, load.Warnf(load.WarnInsecure, "--insecure: the certificate of the server was not checked, so it may be anybody"))
+		warnings = append(warnings, load.Warning{Code: load.WarnInsecure, Text: load.InsecureText})
 	}
 	if run.Settings.Passes > 0 && valid > 0 && 2*len(drifts) < valid {
 		warnings = append(warnings, load.Warnf(load.WarnDriftUnchecked,

@@ -19,7 +19,8 @@ import (
 type task struct {
 	base    string // http://127.0.0.1:PORT
 	streams int
-	stamps  bool // compare arrivals with the stamps of the source
+	stamps  bool          // compare arrivals with the stamps of the source
+	ramp    time.Duration // over which the streams start
 }
 
 // A client asks once and tells tally of every token-bearing event. An error after
@@ -73,6 +74,7 @@ func run(name string, t task, seconds float64, profile string) error {
 	var loops sync.WaitGroup
 	for i := range tallies {
 		loops.Go(func() {
+			time.Sleep(t.ramp * time.Duration(i) / time.Duration(t.streams))
 			for ctx.Err() == nil {
 				if err := ask(ctx, &tallies[i]); err != nil && ctx.Err() == nil {
 					fmt.Fprintln(os.Stderr, name+":", err)

@@ -23,10 +23,11 @@ func main() {
 
 func command() error {
 	var p plan
-	levels := flag.String("n", "64,256,1000", "numbers of streams")
+	levels := flag.String("n", "", "numbers of streams; 64,256,1000 by default, 1000,10000 with -many")
 	flag.IntVar(&p.rounds, "rounds", 3, "rounds; the medians count")
 	flag.Float64Var(&p.seconds, "seconds", 5, "of each run")
 	flag.IntVar(&p.tries, "tries", 3, "of a run that other work disturbs; the quietest counts")
+	many := flag.Bool("many", false, "memory, CPU and in-flight with very many streams at a slow pace instead")
 	only := flag.String("only", "", "clients to run, separated by commas; all by default")
 
 	child := flag.String("client", "", "be this client: what the bench starts itself")
@@ -34,10 +35,17 @@ func command() error {
 	flag.StringVar(&t.base, "base", "", "address of the source, for -client")
 	flag.IntVar(&t.streams, "streams", 1, "streams, for -client")
 	flag.BoolVar(&t.stamps, "stamps", false, "compare arrivals with the stamps of the source, for -client")
+	flag.DurationVar(&t.ramp, "ramp", 0, "time over which the streams start, for -client")
 	profile := flag.String("profile", "", "write a CPU profile to this file, for -client")
 	flag.Parse()
 	if *child != "" {
 		return run(*child, t, p.seconds, *profile)
+	}
+	if *levels == "" {
+		*levels = "64,256,1000"
+		if *many {
+			*levels = "1000,10000"
+		}
 	}
 	for _, f := range strings.Split(*levels, ",") {
 		n, err := strconv.Atoi(f)
@@ -55,6 +63,9 @@ func command() error {
 	defer p.clean()
 	if err := p.build(); err != nil {
 		return err
+	}
+	if *many {
+		return p.many(os.Stdout)
 	}
 	results, err := p.measure()
 	if err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -81,6 +80,7 @@ type setting struct {
 	mode    string // spread or burst
 	flood   bool   // no interval: as fast as the sockets take it
 	stamps  bool
+	ramp    time.Duration // over which the streams of a client in Go start
 }
 
 // outcome is one run of one client.
@@ -106,40 +106,25 @@ func (p *plan) once(name string, s setting) (o outcome, err error) {
 	if s.flood {
 		every = 0
 	}
-	src := exec.Command("taskset", "-c", "0", p.source, strconv.Itoa(tokens), strconv.Itoa(int(every.Microseconds())), s.mode)
-	stop, err := src.StdinPipe()
+	src, err := p.serve(every, s.mode)
 	if err != nil {
 		return o, err
 	}
-	said, err := src.StdoutPipe()
-	if err != nil {
-		return o, err
-	}
-	if err := src.Start(); err != nil {
-		return o, err
-	}
-	lines := bufio.NewReader(said)
-	port, err := lines.ReadString('\n')
-	if err == nil {
-		err = p.client(name, s, strings.TrimSpace(port), &o)
-	}
-	stop.Close()
-	var busy float64
-	if _, scanErr := fmt.Fscan(lines, &o.sent, &busy, &o.sourceLate, new(float64)); err == nil {
-		err = scanErr
-	}
-	o.sourceBusy = busy / o.wall
-	return o, errors.Join(err, src.Wait())
+	err = p.client(name, s, src.port, &o)
+	last, stopErr := src.stop()
+	o.sent, o.sourceLate = last.sent, last.late
+	o.sourceBusy = last.cpu / o.wall
+	return o, errors.Join(err, stopErr)
 }
 
-// client runs the client's process and reads what it cost and what it says.
-func (p *plan) client(name string, s setting, port string, o *outcome) error {
-	args := []string{"-c", "1"}
-	seconds := strconv.FormatFloat(p.seconds, 'f', -1, 64)
+// command is a client's process on the second core.
+func (p *plan) command(name string, s setting, port string, lasts float64) *exec.Cmd {
+	seconds := strconv.FormatFloat(lasts, 'f', -1, 64)
 	n := strconv.Itoa(s.streams)
+	args := []string{"-c", "1"}
 	switch name {
 	case wrk:
-		whole := strconv.Itoa(max(1, int(p.seconds+0.5)))
+		whole := strconv.Itoa(max(1, int(lasts+0.5)))
 		args = append(args, "wrk", "-t1", "-c"+n, "-d"+whole+"s", "--timeout", "60s", "http://127.0.0.1:"+port+"/")
 	case reader:
 		args = append(args, p.read, port, n, seconds)
@@ -147,10 +132,17 @@ func (p *plan) client(name string, s setting, port string, o *outcome) error {
 			args = append(args, "stamps")
 		}
 	default:
-		args = append(args, p.self, "-client", name, "-base", "http://127.0.0.1:"+port, "-streams", n, "-seconds", seconds, "-stamps="+strconv.FormatBool(s.stamps))
+		args = append(args, p.self, "-client", name, "-base", "http://127.0.0.1:"+port, "-streams", n, "-seconds", seconds,
+			"-ramp", s.ramp.String(), "-stamps="+strconv.FormatBool(s.stamps))
 	}
 	cmd := exec.Command("taskset", args...)
 	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// client runs the client's process and reads what it cost and what it says.
+func (p *plan) client(name string, s setting, port string, o *outcome) error {
+	cmd := p.command(name, s, port, p.seconds)
 	began := time.Now()
 	out, err := cmd.Output()
 	o.wall = time.Since(began).Seconds()

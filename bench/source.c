@@ -9,8 +9,9 @@
 // spread: every stream has a phase of its own. burst: all streams get their tokens
 // at the same ticks, as from one step of an inference engine. An interval of 0 sends
 // as fast as the sockets take it. It listens on a free port of 127.0.0.1, prints the
-// port, and when its standard input ends, the number of token events sent, the CPU
-// time that it used and how late it was.
+// port, and at every line of its standard input, and when that ends, the number of
+// token events sent, the CPU time that it used, how late it was in the mean and at
+// most, and the integral of the answers being sent over time; all times in seconds.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -51,12 +52,19 @@ static struct stream *streams[MAX_FD];
 static struct stream *heap[MAX_STREAMS];
 static int heaped;
 static int64_t interval, total, late_sum, late_max;
+static int64_t stream_ns, counted; // answers being sent, integrated up to this time
 static int tokens, burst;
 
 static int64_t now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+// count_to brings the integral up to t; called whenever an answer begins or ends.
+static void count_to(int64_t t) {
+  stream_ns += heaped * (t - counted);
+  counted = t;
 }
 
 static void place(int i, struct stream *s) { heap[i] = s; s->heap = i; }
@@ -82,6 +90,7 @@ static void down(int i) {
 
 static void unheap(struct stream *s) {
   int i = s->heap;
+  count_to(now());
   struct stream *last = heap[--heaped];
   s->active = 0;
   if (last == s) return;
@@ -127,6 +136,7 @@ static void prepare(void) {
 static void begin(struct stream *s) {
   if (put(s, head, sizeof head - 1) < 0) { drop(s); return; }
   int64_t t = now();
+  count_to(t);
   s->sent = 0;
   s->active = 1;
   if (burst && interval > 0) s->due = (t / interval + 1) * interval;
@@ -177,6 +187,16 @@ static void welcome(int listener, int ep) {
   }
 }
 
+static void report(void) {
+  struct rusage u;
+  getrusage(RUSAGE_SELF, &u);
+  count_to(now());
+  printf("%lld %.6f %.6f %.6f %.6f\n", (long long)total,
+         u.ru_utime.tv_sec + u.ru_stime.tv_sec + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6,
+         total ? late_sum / 1e9 / total : 0.0, late_max / 1e9, stream_ns / 1e9);
+  fflush(stdout);
+}
+
 int main(int argc, char **argv) {
   if (argc != 4) return 2;
   tokens = atoi(argv[1]);
@@ -221,12 +241,9 @@ int main(int argc, char **argv) {
       char scrap[64];
       if (fd == listener) welcome(listener, ep);
       else if (fd == 0) {
-        if (read(0, scrap, sizeof scrap) > 0) continue;
-        struct rusage u;
-        getrusage(RUSAGE_SELF, &u);
-        printf("%lld %.6f %.6f %.6f\n", (long long)total,
-               u.ru_utime.tv_sec + u.ru_stime.tv_sec + (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6,
-               total ? late_sum / 1e9 / total : 0.0, late_max / 1e9);
+        int64_t more = read(0, scrap, sizeof scrap);
+        report();
+        if (more > 0) continue;
         return 0;
       } else if (streams[fd]) receive(streams[fd]);
     }

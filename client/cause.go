@@ -15,18 +15,19 @@ import (
 )
 
 // unhindered reports whether neither the caller nor a timeout ended the attempt.
-func (x *exchange) unhindered() bool { return x.parent.Err() == nil && x.watch.over() == "" }
+func (x *exchange) unhindered() bool { return x.stopped() == nil && x.watch.over() == "" }
 
 // broken sets the cause for an error of the transport or of the body. What ended
 // the attempt on our side comes first, because the error only follows from it.
 func (x *exchange) broken(err error) {
 	cfg := &x.c.cfg
 	over := x.watch.over()
-	if over != "" || x.parent.Err() != nil {
+	stopped := x.stopped() != nil
+	if over != "" || stopped {
 		x.s.End = x.c.now() // when we ended it; what came last may have come long before
 	}
 	switch {
-	case x.parent.Err() != nil:
+	case stopped:
 		x.fail(load.CauseCanceled, "stopped before the answer was complete")
 	case over == load.CauseTimeoutFirstToken:
 		x.fail(over, "--timeout-first-token: nothing generated within "+cfg.TimeoutFirstToken.String())

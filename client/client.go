@@ -22,12 +22,17 @@ import (
 	"kneesweep/load"
 )
 
+// Buffers of a connection, which its life long hold memory for each stream.
+const (
+	readBuffer  = 2 << 10 // a few events: more is only asked for when the client lags
+	writeBuffer = 1 << 10 // the head of a request; the rest of a long prompt goes past it in one write
+)
+
 // Client sends prompts to one endpoint. It is safe for concurrent use.
 type Client struct {
 	cfg       Config
 	url       *url.URL
-	host      string // Host header, if the user set one
-	header    http.Header
+	template  *http.Request // of every request: what they share is only read
 	transport *http.Transport
 	mask      *secret.Masker
 	now       func() time.Duration
@@ -69,8 +74,14 @@ func New(cfg Config) (*Client, error) {
 	}
 	epoch := cfg.Epoch
 	c.now = func() time.Duration { return time.Since(epoch) }
-	c.header, c.host = c.headers()
+	header, host := c.headers()
 	u.User = nil
+	// From the text of the address, as everyone makes requests: it mends paths.
+	c.template, err = http.NewRequestWithContext(context.Background(), http.MethodPost, u.String(), nil)
+	if err != nil {
+		return nil, errors.New(c.shown(err.Error()))
+	}
+	c.template.Host, c.template.Header = host, header
 	c.transport = c.newTransport()
 	c.release = func() {}
 	if cfg.Dial == nil {
@@ -106,6 +117,7 @@ func (c *Client) enter() bool {
 	return true
 }
 
+// headers returns the headers of every request, and its host.
 func (c *Client) headers() (http.Header, string) {
 	h := http.Header{
 		"Content-Type": {"application/json"},
@@ -124,7 +136,7 @@ func (c *Client) headers() (http.Header, string) {
 		r.SetBasicAuth(user.Username(), password)
 	}
 	c.cfg.identify(h)
-	host := ""
+	host := c.url.Host
 	for name, values := range c.cfg.Headers {
 		name = http.CanonicalHeaderKey(name)
 		if name == "Host" && len(values) > 0 {
@@ -145,6 +157,8 @@ func (c *Client) newTransport() *http.Transport {
 		DisableKeepAlives:   c.cfg.NewConnection,
 		DisableCompression:  true,             // a compressed stream arrives in blocks
 		TLSClientConfig:     c.secureConfig(), // behind a proxy net/http shakes hands itself
+		ReadBufferSize:      readBuffer,
+		WriteBufferSize:     writeBuffer,
 		Protocols:           new(http.Protocols),
 	}
 	t.Protocols.SetHTTP1(true)

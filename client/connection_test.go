@@ -243,6 +243,15 @@ func TestD6Retries(t *testing.T) {
 			}
 		})
 	})
+	t.Run("closed between", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			c := serve(t, second(refuse(429, "4"))).client(t, once)
+			time.AfterFunc(time.Second, c.Close)
+			if s := c.Send(t.Context(), question); s.Cause != load.CauseCanceled || s.E2E() != time.Second {
+				t.Errorf("cause %q after %v", s.Cause, s.E2E())
+			}
+		})
+	})
 }
 
 func TestRetryAfter(t *testing.T) {

@@ -292,8 +292,8 @@ func fuzzDialect(f *testing.F, dialect Dialect) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		c := &Client{cfg: Config{TimeoutIdle: time.Hour, KeepText: true}, now: func() time.Duration { return 0 }}
-		x := &exchange{c: c, wire: dialect.wire(), s: &load.Sample{Status: http.StatusOK}, parent: t.Context()}
+		c := &Client{cfg: Config{TimeoutIdle: time.Hour, KeepText: true}, now: func() time.Duration { return 0 }, life: t.Context()}
+		x := &exchange{c: c, wire: dialect.wire(), p: &load.Prompt{}, s: &load.Sample{Status: http.StatusOK}, parent: t.Context()}
 		x.stencil.off = !x.wire.quick
 		x.watch.now, x.watch.cancel = c.now, func() {}
 		defer x.watch.stop()
@@ -301,7 +301,10 @@ func fuzzDialect(f *testing.F, dialect Dialect) {
 		if err := x.wire.decode(&d, nil, stream); err == nil && d.failed && d.failure == "" {
 			t.Error("an error without words")
 		}
-		x.understand(sse.NewReader(bytes.NewReader(stream), c.now), "text/event-stream")
+		x.reader = sse.NewReader(bytes.NewReader(stream), c.now)
+		if x.understand("text/event-stream") {
+			x.stream()
+		}
 		x.finish()
 		s := x.s
 		if s.OutputTokens < 0 || s.HiddenTokens < 0 || s.Streamed() < 0 || s.PromptTokens.V < 0 || s.CachedTokens.V < 0 || s.ReasoningTokens.V < 0 {
@@ -322,3 +325,25 @@ func FuzzChat(f *testing.F)        { fuzzDialect(f, Chat) }
 func FuzzCompletions(f *testing.F) { fuzzDialect(f, Completions) }
 func FuzzResponses(f *testing.F)   { fuzzDialect(f, Responses) }
 func FuzzAnthropic(f *testing.F)   { fuzzDialect(f, Anthropic) }
+
+// BenchmarkEvent is the cost of one token-bearing event in each dialect, from the bytes
+// of the body to the sample.
+func BenchmarkEvent(b *testing.B) {
+	for _, dialect := range Dialects() {
+		b.Run(string(dialect), func(b *testing.B) {
+			x, _ := steadyExchange()
+			x.wire = dialect.wire()
+			x.stencil.off = !x.wire.quick
+			defer x.watch.stop()
+			r := sse.NewReader(&steady{frame: []byte(answers[dialect].a)}, x.c.now)
+			b.ReportAllocs()
+			for b.Loop() {
+				ev, _ := r.Next()
+				x.event(ev)
+				if len(x.s.Chunks) == cap(x.s.Chunks) {
+					x.s.Chunks = x.s.Chunks[:1]
+				}
+			}
+		})
+	}
+}

@@ -26,15 +26,11 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.TimeoutConnect)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
-	u, path := *c.url, "/"+c.cfg.Dialect.wire().path
-	u.Path, u.RawPath = strings.TrimSuffix(u.Path, path)+"/models", ""
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return nil, errors.New(c.shown(err.Error()))
-	}
-	req.Header = c.header.Clone()
+	path := "/" + c.cfg.Dialect.wire().path
+	req := c.template.Clone(ctx)
+	req.Method = http.MethodGet
+	req.URL.Path, req.URL.RawPath = strings.TrimSuffix(req.URL.Path, path)+"/models", ""
 	req.Header.Del("Content-Type")
-	req.Host = c.host
 	resp, err := c.transport.RoundTrip(req)
 	if err != nil {
 		return nil, errors.New(c.shown(err.Error()))

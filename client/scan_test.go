@@ -184,7 +184,7 @@ func (s *steady) Read(b []byte) (int, error) {
 // steadyExchange is an exchange in the middle of an endless answer.
 func steadyExchange() (*exchange, *sse.Reader) {
 	c := &Client{cfg: Config{TimeoutIdle: time.Hour}, now: func() time.Duration { return 0 }}
-	x := &exchange{c: c, s: &load.Sample{Chunks: make([]load.Chunk, 0, 1<<20)}}
+	x := &exchange{c: c, wire: Chat.wire(), p: &load.Prompt{}, s: &load.Sample{Chunks: make([]load.Chunk, 0, 1<<20)}}
 	x.watch.now, x.watch.cancel = c.now, func() {}
 	return x, sse.NewReader(&steady{frame: []byte(tok("hello"))}, c.now)
 }

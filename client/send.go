@@ -2,7 +2,9 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
@@ -27,32 +29,44 @@ const (
 // of the sample. When ctx ends first, the sample has the cause canceled and what
 // had arrived. It is safe for concurrent use and never panics on an answer.
 func (c *Client) Send(ctx context.Context, p load.Prompt) load.Sample {
-	s := load.Sample{ID: p.ID, Sent: c.now(), Clock: load.ClockUser}
+	// The stack below stays as long as the stream does: what is large lies on the heap.
+	s := &load.Sample{ID: p.ID, Sent: c.now(), Clock: load.ClockUser}
 	if !c.enter() {
 		s.End, s.Cause, s.Error = s.Sent, load.CauseClient, "client is closed"
-		return s
+		return *s
 	}
 	defer c.active.Done()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(c.life, cancel)()
+	body := c.body(&p, s)
+	if body == nil {
+		return *s
+	}
+	var rnd *rand.Rand
+	for k := 0; ; k++ {
+		again := c.attempt(ctx, &p, body, s, k)
+		if !again || k >= c.cfg.Retries {
+			return *s
+		}
+		if rnd == nil {
+			rnd = rand.New(rand.NewPCG(c.cfg.Seed, uint64(p.ID)))
+		}
+		if !c.pause(ctx, retryWait(k, s.RetryAfter, rnd)) {
+			s.Cause, s.Error, s.End = load.CauseCanceled, "stopped between two attempts", c.now()
+			return *s
+		}
+	}
+}
 
-	body, err := c.cfg.body(p)
+// body builds the request for p, nil if it cannot, which the sample then says.
+func (c *Client) body(p *load.Prompt, s *load.Sample) (body []byte) {
+	err := aside(func() (err error) {
+		body, err = c.cfg.body(*p)
+		return err
+	})
 	if err != nil {
 		s.End, s.Cause, s.Error = c.now(), load.CauseClient, c.shown("request not built: "+err.Error())
-		return s
+		return nil
 	}
-	rnd := rand.New(rand.NewPCG(c.cfg.Seed, uint64(p.ID)))
-	for k := 0; ; k++ {
-		again := c.attempt(ctx, p, body, &s, k)
-		if !again || k >= c.cfg.Retries {
-			return s
-		}
-		if !pause(ctx, retryWait(k, s.RetryAfter, rnd)) {
-			s.Cause, s.Error, s.End = load.CauseCanceled, "stopped between two attempts", c.now()
-			return s
-		}
-	}
+	return body
 }
 
 // retryWait is max(Retry-After, 100 ms · 2^k), the latter jittered down to its half,
@@ -66,8 +80,8 @@ func retryWait(k int, asked load.Opt[time.Duration], rnd *rand.Rand) time.Durati
 	return min(retryMost, max(wait, asked.V))
 }
 
-// pause waits d; false if ctx ended first.
-func pause(ctx context.Context, d time.Duration) bool {
+// pause waits d; false if ctx or the client ended first.
+func (c *Client) pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -75,19 +89,23 @@ func pause(ctx context.Context, d time.Duration) bool {
 		return true
 	case <-ctx.Done():
 		return false
+	case <-c.life.Done():
+		return false
 	}
 }
 
 // exchange is one attempt: one request and its answer.
 type exchange struct {
-	c      *Client
-	wire   *wire
-	p      load.Prompt
-	s      *load.Sample
-	parent context.Context
-	watch  watch
-	in     intake
-	conns  int // connections that net/http took for it
+	c        *Client
+	wire     *wire
+	p        *load.Prompt
+	s        *load.Sample
+	parent   context.Context
+	watch    watch
+	in       intake
+	reader   *sse.Reader
+	labelled bool // the answer says that it is a stream
+	conns    int  // connections that net/http took for it
 
 	events     events
 	done       bool   // [DONE], or what stands for it, was seen
@@ -101,51 +119,65 @@ type exchange struct {
 }
 
 // attempt makes one attempt and says whether another one could help.
-func (c *Client) attempt(parent context.Context, p load.Prompt, body []byte, s *load.Sample, k int) bool {
+func (c *Client) attempt(parent context.Context, p *load.Prompt, body []byte, s *load.Sample, k int) bool {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	*s = load.Sample{ID: s.ID, Sent: s.Sent, Clock: load.ClockUser, Replayed: s.Replayed, Retries: k}
+	defer context.AfterFunc(c.life, cancel)()
 	x := &exchange{c: c, wire: c.cfg.Dialect.wire(), p: p, s: s, parent: parent}
 	x.stencil.off = !x.wire.quick
 	x.watch.now, x.watch.cancel = c.now, cancel
-	trace := &httptrace.ClientTrace{GotConn: x.gotConn}
-	req, err := c.request(httptrace.WithClientTrace(ctx, trace), body)
-	if err != nil {
-		s.End = c.now()
-		x.fail(load.CauseClient, "request not built: "+err.Error())
-		return false
-	}
-	if !c.cfg.NoStream {
-		s.Chunks = make([]load.Chunk, 0, min(max(p.OutputTokens, 16)+1, maxChunksAhead))
-	}
-	x.watch.phase(c.cfg.TimeoutFirstToken, load.CauseTimeoutFirstToken)
 	defer x.watch.stop()
-	if sent := x.in.start(c.cfg.Epoch); k == 0 {
-		s.Sent = sent
-	}
-	resp, err := c.transport.RoundTrip(req)
-	if err != nil {
-		s.End = c.now()
-		x.broken(err)
-	} else {
-		x.answer(resp)
+	if resp := x.ask(ctx, body, k); resp != nil {
+		if x.answer(resp) {
+			x.stream() // from here: what lies on the stack meanwhile stays for long
+		}
+		x.drain(resp)
+		resp.Body.Close()
 	}
 	x.finish()
 	return retryable(s)
 }
 
-func (c *Client) request(ctx context.Context, body []byte) (*http.Request, error) {
-	// The reader's type lets net/http rewind the body for a replay.
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), bytes.NewReader(body))
+// ask starts the clock and sends the request; nil if there is no answer.
+func (x *exchange) ask(ctx context.Context, body []byte, k int) *http.Response {
+	req := x.c.request(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: x.gotConn}), body)
+	x.begin(k)
+	resp, err := x.c.transport.RoundTrip(req)
 	if err != nil {
-		return nil, err
+		x.s.End = x.c.now()
+		x.broken(err)
+		return nil
 	}
-	req.Header = c.header.Clone()
-	req.Host = c.host
-	if req.Host == "" {
-		req.Host = c.url.Host
+	return resp
+}
+
+// begin empties the sample but for what holds for all attempts, and starts the clock.
+func (x *exchange) begin(k int) {
+	s, cfg := x.s, &x.c.cfg
+	if k > 0 {
+		id, sent, replayed := s.ID, s.Sent, s.Replayed
+		*s = load.Sample{}
+		s.ID, s.Sent, s.Replayed, s.Retries, s.Clock = id, sent, replayed, k, load.ClockUser
 	}
-	return req, nil
+	if !cfg.NoStream {
+		s.Chunks = make([]load.Chunk, 0, min(max(x.p.OutputTokens, 16)+1, maxChunksAhead))
+	}
+	x.watch.phase(cfg.TimeoutFirstToken, load.CauseTimeoutFirstToken)
+	if sent := x.in.start(cfg.Epoch); k == 0 {
+		s.Sent = sent
+	}
+}
+
+// stopped returns why the caller, or Close, ended the request; nil if neither did.
+func (x *exchange) stopped() error { return cmp.Or(x.parent.Err(), x.c.life.Err()) }
+
+// request returns a request with its body, which net/http can send again.
+func (c *Client) request(ctx context.Context, body []byte) *http.Request {
+	req := c.template.WithContext(ctx)
+	req.ContentLength = int64(len(body))
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	return req
 }
 
 // gotConn runs for every connection that the request is sent on; more than one
@@ -167,24 +199,23 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
-// answer reads a response to its end.
-func (x *exchange) answer(resp *http.Response) {
-	defer resp.Body.Close()
+// answer reads a response to its end, unless it is a stream: that comes next.
+func (x *exchange) answer(resp *http.Response) (isStream bool) {
 	s := x.s
 	s.Status, s.Protocol = resp.StatusCode, resp.Proto
 	s.RetryAfter = retryAfter(resp.Header, time.Now())
 	x.in.body = resp.Body
-	r := sse.NewReader(&x.in, x.in.arrived)
+	x.reader = sse.NewReader(&x.in, x.in.arrived)
 	switch {
 	case s.Status < 200 || s.Status > 299:
-		x.refused(r, resp.Header)
+		x.refused(x.reader, resp.Header)
 	case packed(resp.Header) != "":
 		x.s.End = x.c.now()
 		x.fail(load.CauseNotAStream, "the answer has Content-Encoding "+packed(resp.Header)+", which was not asked for: something on the way compresses")
 	default:
-		x.understand(r, resp.Header.Get("Content-Type"))
+		return x.understand(resp.Header.Get("Content-Type"))
 	}
-	x.drain(resp)
+	return false
 }
 
 // drain reads what is left of the body, so that the connection can be used again.

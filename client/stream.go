@@ -15,9 +15,10 @@ import (
 
 var doneMark = []byte("[DONE]")
 
-// understand reads a 2xx answer: a stream, a whole completion, or something else.
-// The first byte decides, since servers mislabel their answers.
-func (x *exchange) understand(r *sse.Reader, contentType string) {
+// understand reads a 2xx answer: a whole completion, or something else than a stream,
+// which it leaves. The first byte decides, since servers mislabel their answers.
+func (x *exchange) understand(contentType string) (stream bool) {
+	r := x.reader
 	head, err := r.Peek()
 	isStream := strings.HasPrefix(strings.ToLower(contentType), "text/event-stream")
 	switch {
@@ -39,9 +40,10 @@ func (x *exchange) understand(r *sse.Reader, contentType string) {
 	case err == nil && head[0] == '<', !isStream && !bytes.ContainsAny(head[:1], "dier:"):
 		x.foreign(r)
 	default:
-		x.s.Streaming = true
-		x.stream(r, isStream)
+		x.s.Streaming, x.labelled = true, isStream
+		return true
 	}
+	return false
 }
 
 // binary reports whether a body cannot be text in UTF-8, by its first bytes.
@@ -51,12 +53,12 @@ func binary(head []byte) bool {
 }
 
 // stream reads events until the stream ends, one way or another.
-func (x *exchange) stream(r *sse.Reader, labelled bool) {
+func (x *exchange) stream() {
 	for {
-		ev, err := r.Next()
+		ev, err := x.reader.Next()
 		if err != nil {
-			x.s.End = r.At()
-			x.streamEnded(err, labelled)
+			x.s.End = x.reader.At()
+			x.streamEnded(err, x.labelled)
 			return
 		}
 		if x.event(ev) {
@@ -87,7 +89,7 @@ func (x *exchange) event(ev *sse.Event) bool {
 			x.done = true
 			return true
 		}
-		if err := x.wire.decode(d, ev.Type, data); err != nil && !failed {
+		if err := x.decode(ev.Type, data); err != nil && !failed {
 			x.puzzled(data)
 			if !ev.Cut { // what the end of the stream cut off is not malformed
 				x.s.Malformed++
@@ -153,7 +155,7 @@ func (x *exchange) streamEnded(err error, labelled bool) {
 		x.judge()
 	case x.complaint != "" && x.unhindered() && !errors.Is(err, sse.ErrFrameTooLong):
 		x.judge()
-	case finished && x.parent.Err() == nil && !errors.Is(err, sse.ErrFrameTooLong):
+	case finished && x.stopped() == nil && !errors.Is(err, sse.ErrFrameTooLong):
 		// Everything asked for has come; only the end of the body is missing.
 		x.s.End = x.lastEvent
 		x.judge()

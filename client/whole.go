@@ -99,8 +99,8 @@ func (x *exchange) foreign(r *sse.Reader) {
 func (x *exchange) refused(r *sse.Reader, h http.Header) {
 	body, _ := io.ReadAll(io.LimitReader(r.Rest(), maxErrorBody))
 	x.s.End = x.c.now()
-	if x.parent.Err() != nil {
-		x.broken(x.parent.Err())
+	if x.stopped() != nil {
+		x.broken(x.stopped())
 		return
 	}
 	text, location := errorText(body), h.Get("Location")

@@ -37,6 +37,9 @@ const (
 	WarnEstimates       = "estimates_disagree"
 )
 
+// InsecureText is what [WarnInsecure] says, wherever it is said.
+const InsecureText = "--insecure: the certificate of the server was not checked, so it may be anybody"
+
 // Warnf makes a Warning from a code and a formatted text.
 func Warnf(code, format string, args ...any) Warning {
 	return Warning{Code: code, Text: fmt.Sprintf(format, args...)}

@@ -72,6 +72,7 @@ func fields(old, latest analysis.Curve) []Difference {
 	add(fatal, "model", func(r load.Run) string { return text(r.Model) })
 	add(fatal, "request.stream", swept(func(r load.Run) string { return fmt.Sprint(r.Request.Stream) }))
 	add(fatal, "request.dialect", func(r load.Run) string { return text(r.Request.Dialect) })
+	add(fatal, "request.extra", swept(func(r load.Run) string { return or(r.Request.Extra, "none") }))
 	add(fatal, "request.source", func(r load.Run) string { return text(r.Request.Source) })
 	add(fatal, "request.cache", func(r load.Run) string { return text(r.Request.Cache) })
 	add(fatal, "settings.think_ms", swept(func(r load.Run) string { return fmt.Sprintf("%g", float64(r.Settings.Think.Microseconds())/1e3) }))

@@ -16,7 +16,7 @@ import (
 const MaxFrame = 16 << 20
 
 const (
-	firstBuffer = 4 << 10
+	firstBuffer = 1 << 10
 	maxStray    = 64 << 10 // bytes kept of lines that are no field
 	maxRead     = 64 << 10 // bytes asked for at once, whatever room there is
 	maxIdleRead = 100      // reads in a row that may return nothing

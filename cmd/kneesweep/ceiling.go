@@ -97,6 +97,9 @@ func runCeiling(c *cli.Context) error {
 		return usage(err)
 	}
 	url, stop, err := startSource(c.Context, shape)
+	if code, ok := interruptCode(c.Context); ok && err != nil {
+		return exitError{code, nil}
+	}
 	if err != nil {
 		return failed(err)
 	}

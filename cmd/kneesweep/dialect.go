@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -58,18 +59,18 @@ func refusedField(text string, config *client.Config) string {
 	}
 	for _, f := range []struct{ name, flag string }{
 		{"stream_options", "--omit-field stream_options"},
+		{"ignore_eos", "without --ignore-eos"},
+		{"min_tokens", "without --min-tokens"}, // perhaps compared with the limit
 		{"max_completion_tokens", "--max-tokens-field max_completion_tokens (or max_tokens, if that is what was sent)"},
 		{"max_output_tokens", "another --output-tokens (some servers want 16 at least), or --omit-field max_output_tokens"},
 		{"max_tokens", limit},
-		{"ignore_eos", "without --ignore-eos"},
-		{"min_tokens", "without --min-tokens"},
 	} {
 		if strings.Contains(text, f.name) {
 			return f.flag
 		}
 	}
 	for _, name := range config.BodyNames() {
-		if strings.Contains(text, name) {
+		if word, err := regexp.MatchString(`\b`+regexp.QuoteMeta(name)+`\b`, text); err == nil && word && name != "" {
 			return fmt.Sprintf("--body without %.40q", name)
 		}
 	}

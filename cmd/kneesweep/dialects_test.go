@@ -77,7 +77,8 @@ func TestPreflightNamesTheFlag(t *testing.T) {
 		{"anthropic", "--omit-field max_tokens", "max_tokens: Field required", "try another --output-tokens, without --omit-field and --max-tokens-field\n"},
 		{"anthropic", "--ignore-eos", "ignore_eos: Extra inputs are not permitted", "try without --ignore-eos\n"},
 		{"chat", "--min-tokens 3", "Unrecognized request argument supplied: min_tokens", "try without --min-tokens\n"},
-		{"chat", `--body {"top_k":1,"reasoning_effort":"low"}`, "reasoning_effort is not supported", "try --body without \"reasoning_effort\"\n"},
+		{"chat", "--min-tokens 3", "min_tokens must be at most max_tokens", "try without --min-tokens\n"},
+		{"chat", `--body {"":0,"n":1,"top_k":1,"reasoning_effort":"low"}`, "reasoning_effort is not supported", "try --body without \"reasoning_effort\"\n"},
 		{"anthropic", "", "messages: roles must alternate", "if it speaks another format, choose it with --dialect\n"},
 	} {
 		url := endpoint(t, func(served) served {

@@ -13,8 +13,11 @@ import (
 func tame(c *analysis.Curve) {
 	r := &c.Run
 	for _, s := range []*string{&r.ID, &r.Tool, &r.Target, &r.Model, &r.Label, &r.DatasetHash, &r.StopReason,
-		&r.Request.Dialect, &r.Request.Cache, &r.Request.Source, &r.Request.InputLengths.Asked, &r.Request.OutputLengths.Asked, &r.Request.Extra, &r.Settings.SLO, &c.Recommended.Reason} {
+		&r.Request.Dialect, &r.Request.Cache, &r.Request.Source, &r.Request.Extra, &r.Request.InputLengths.Asked, &r.Request.OutputLengths.Asked, &r.Settings.SLO, &c.Recommended.Reason} {
 		*s = plain(*s)
+	}
+	if c.At != nil {
+		c.At.Why = plain(c.At.Why)
 	}
 	if p := r.Preflight; p != nil {
 		p.Cause, p.Error = load.Cause(plain(string(p.Cause))), plain(p.Error)

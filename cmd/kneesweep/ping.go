@@ -46,7 +46,7 @@ func ping(c *cli.Context) error {
 	p.ID = 1
 	s := cl.Send(c.Context, p)
 	if t.insecure {
-		s.Warnings = append(s.Warnings, load.Warnf(load.WarnInsecure, insecureText))
+		s.Warnings = append(s.Warnings, load.Warning{Code: load.WarnInsecure, Text: load.InsecureText})
 	}
 	if c.Bool("json") {
 		err = report.SampleJSON(c.App.Writer, s)

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kneesweep/client"
+	"kneesweep/load"
 	"kneesweep/workload"
 )
 
@@ -100,7 +101,7 @@ func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error
 		return t, usage(err)
 	}
 	if t.insecure = c.Bool("insecure") && !t.embedded; t.insecure {
-		fmt.Fprintln(stderr, "warning: "+insecureText)
+		fmt.Fprintln(stderr, "warning: "+load.InsecureText)
 	}
 	return t, nil
 }

@@ -20,9 +20,6 @@ func tlsFlags(category string) []cli.Flag {
 	}
 }
 
-// insecureText says what --insecure gives away.
-const insecureText = "--insecure: the certificate of the server was not checked, so it may be anybody"
-
 // tlsConfig reads the files; nil when no flag is given.
 func tlsConfig(c *cli.Context) (*tls.Config, error) {
 	ca, cert, key := c.String("ca-cert"), c.String("client-cert"), c.String("client-key")

@@ -108,3 +108,20 @@ func TestURL(t *testing.T) {
 		t.Error("ShownURL shows or changes")
 	}
 }
+
+func TestFromJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"api_key":"abcdef","x":"y","n":{"token":"ghijkl","m":[{"password":["mnopqr"]}]}}`: "abcdef ghijkl mnopqr",
+		`{"secret":{"a":{"b":"stuvwx"}}}`:                    "stuvwx",
+		`{"token":"abc","key":1,"sort_key":"long","a":true}`: "", // short ones are settings
+		`{"token":"abcdef"`:                                  "",
+		`"abcdef"`:                                           "",
+		``:                                                   "",
+	} {
+		got := FromJSON([]byte(text))
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
