@@ -16,6 +16,9 @@ func tame(c *analysis.Curve) {
 		&r.Request.Dialect, &r.Request.Cache, &r.Request.Source, &r.Request.Extra, &r.Request.InputLengths.Asked, &r.Request.OutputLengths.Asked, &r.Settings.SLO, &c.Recommended.Reason} {
 		*s = plain(*s)
 	}
+	if c.At != nil {
+		c.At.Why = plain(c.At.Why)
+	}
 	if p := r.Preflight; p != nil {
 		p.Cause, p.Error = load.Cause(plain(string(p.Cause))), plain(p.Error)
 	}
