@@ -5,7 +5,7 @@ FUZZTIME ?= 30s
 TOOL      = $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz bench benchmarks lint golden e2e demo accuracy
+.PHONY: help build test race fuzz bench many benchmarks lint golden e2e demo accuracy
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ fuzz: ## every fuzz target in turn, FUZZTIME (30s) each
 
 bench: ## the client beside wrk, SDKs and a floor in C (40 minutes), as Markdown for docs/bench.md
 	cd bench && $(GO) run .
+
+many: ## memory, CPU and in-flight of 1,000 and 10,000 slow streams (90 s), as Markdown for docs/bench.md
+	cd bench && $(GO) run . -many -only kneesweep
 
 benchmarks: ## all Go benchmarks
 	$(GO) test -run '^$$' -bench . ./...

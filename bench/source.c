@@ -204,6 +204,8 @@ int main(int argc, char **argv) {
   burst = argv[3][0] == 'b';
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_TIMERSLACK, 1);
+  struct rlimit files; // a descriptor for each stream
+  if (!getrlimit(RLIMIT_NOFILE, &files)) files.rlim_cur = files.rlim_max, setrlimit(RLIMIT_NOFILE, &files);
   prepare();
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), one = 1;
   setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
