@@ -15,6 +15,7 @@ const (
 	wrongBy    = 0.05           // of a figure, from which on it is called wrong
 	wrongShare = 0.01           // of the arrivals that may be wrong: what is said of the others is said of p99
 	mergeLag   = 0.25           // of the time between two tokens: read so late after the last of them, others may have waited longer
+	mergedMost = 0.05           // of the tokens that may share the stamp of a later one: the tail of ITL suffers first, the rest stands
 	mergeShare = wrongShare / 2 // of the chunks that were read so late, at least
 	fewMerged  = 5              // chunks; fewer say nothing about a p99
 	grain      = 1e-3           // seconds by which timers, and what leaves, may be late on an idle machine
@@ -112,7 +113,7 @@ func stampFault(st *load.Step, h *load.ClientHealth, in *intake) string {
 			span(h.WakeP99), 100*h.WakeP99/gap, span(gap))
 	}
 	late := in.lag.above(mergeLag * gap)
-	if in.merged < max(fewMerged, wrongShare*in.chunks) || late < mergeShare {
+	if in.merged < max(fewMerged, mergedMost*in.chunks) || late < mergeShare {
 		return ""
 	}
 	return fmt.Sprintf("%.1f %% of the tokens share the stamp of a later one, since reads were late (p99 %s, between tokens %s)",
