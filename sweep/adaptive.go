@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"maps"
 	"slices"
 
 	"kneesweep/analysis/knee"
@@ -14,9 +15,9 @@ import (
 // (round.go), until the interval of the knee is narrow enough.
 //
 // Its decisions rest on the figures that visits carry ([load.Live]) and on
-// nothing else, so the same visits give the same levels. The zero Precision asks
-// for the two rounds that every knee gets. It must not be used by two sweeps, nor
-// concurrently.
+// nothing else, so the same visits give the same levels. With the zero Precision it
+// goes on until the interval no longer gets narrower. It must not be used by two
+// sweeps, nor concurrently.
 type Adaptive struct {
 	Max          int     // highest level
 	Measurements int     // windows of a level around the knee, over its visits in a round
@@ -113,8 +114,6 @@ func (a *Adaptive) judge(r knee.Result, visits []load.Visit) Outcome {
 	switch {
 	case a.MaxWindows > 0 && a.MaxWindows-a.used < 2*max(1, a.Passes):
 		return completed("%d windows were made, as many as allowed", a.used)
-	case a.rounds >= minRounds && a.Precision <= 0:
-		return completed("all rounds were made")
 	case n > stalled && slices.Min(a.widths[n-stalled:]) > gain*slices.Min(a.widths[:n-stalled]):
 		return completed("the interval of the knee, ± %.0f %%, no longer gets narrower", 100*width)
 	}
@@ -130,24 +129,21 @@ const (
 
 // points are the levels that count, as the controller saw them.
 func points(visits []load.Visit) []knee.Point {
-	rates, again := map[int][]float64{}, map[int]bool{}
+	rates := map[int][]float64{}
 	for i := range visits {
 		v := &visits[i]
 		n := v.Level.Concurrency
 		if v.Ended != "" || v.Client.Full() {
 			continue
 		}
-		if v.Level.Again && !again[n] {
-			rates[n], again[n] = nil, true
+		if v.Level.Again {
+			rates[n] = nil
 		}
-		if v.Level.Again == again[n] {
-			rates[n] = append(rates[n], v.Live.Rates...)
-		}
+		rates[n] = append(rates[n], v.Live.Rates...)
 	}
 	out := make([]knee.Point, 0, len(rates))
-	for n, w := range rates {
-		out = append(out, knee.Point{N: n, Windows: w})
+	for _, n := range slices.Sorted(maps.Keys(rates)) {
+		out = append(out, knee.Point{N: n, Windows: rates[n]})
 	}
-	slices.SortFunc(out, func(a, b knee.Point) int { return a.N - b.N })
 	return out
 }

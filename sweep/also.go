@@ -12,34 +12,26 @@ type Also struct {
 	Requests     int // the same, counted
 	Passes       int
 
-	end    Outcome // of the policy that is followed
-	visits []load.Level
+	after
+	planned bool
+	queue   []load.Level
 }
 
 // Next is the Policy.
 func (a *Also) Next(h History) (load.Level, Outcome) {
-	if a.end.Status == "" {
-		level, end := a.Policy.Next(h)
-		if end.Status != load.StatusComplete {
-			return level, end
-		}
-		a.end = end
-		a.visits = a.missing(h.Visits)
+	level, end, over := a.over(a.Policy, h)
+	if !over {
+		return level, end
 	}
-	if last := len(h.Visits) - 1; last >= 0 && h.Visits[last].Ended != "" {
-		a.visits = nil
+	if !a.planned {
+		a.planned, a.queue = true, a.missing(h.Visits)
 	}
-	if len(a.visits) == 0 {
-		return load.Level{}, a.end
-	}
-	next := a.visits[0]
-	a.visits = a.visits[1:]
-	return next, Outcome{}
+	return a.queued(&a.queue, h)
 }
 
 // missing are the visits that the level lacks.
 func (a *Also) missing(visits []load.Visit) []load.Level {
-	windows, pass := 0, 0
+	windows := 0
 	for i := range visits {
 		v := &visits[i]
 		if v.Ended != "" && v.Level.Concurrency <= a.Level {
@@ -48,15 +40,15 @@ func (a *Also) missing(visits []load.Visit) []load.Level {
 		if v.Level.Concurrency == a.Level {
 			windows += len(v.Windows)
 		}
-		pass = max(pass, v.Level.Pass)
 	}
 	if windows >= a.Measurements {
 		return nil
 	}
 	grid := Grid{Levels: []int{a.Level}, Measurements: a.Measurements, Requests: a.Requests, Passes: a.Passes}
 	plan := grid.Plan()
+	pass := lastPass(visits) + 1
 	for i := range plan {
-		plan[i].Pass += pass + 1
+		plan[i].Pass += pass
 	}
 	return plan
 }

@@ -21,7 +21,7 @@ type Limits struct {
 	// Steps returns the steps so far, judged by the limits.
 	Steps func() []load.Step
 
-	end    Outcome // of the policy that is followed
+	after
 	visits int
 	lid    int // lowest level that did not go well; 0 = none
 }
@@ -33,27 +33,21 @@ const (
 
 // Next is the Policy.
 func (l *Limits) Next(h History) (load.Level, Outcome) {
-	if l.end.Status == "" {
-		level, end := l.Policy.Next(h)
-		if end.Status != load.StatusComplete {
-			return level, end
-		}
-		l.end = end
+	level, end, over := l.over(l.Policy, h)
+	if !over {
+		return level, end
 	}
-	pass := 0
 	for i := range h.Visits {
-		v := &h.Visits[i]
-		pass = max(pass, v.Level.Pass)
-		if v.Ended != "" && (l.lid == 0 || v.Level.Concurrency < l.lid) {
+		if v := &h.Visits[i]; v.Ended != "" && (l.lid == 0 || v.Level.Concurrency < l.lid) {
 			l.lid = v.Level.Concurrency
 		}
 	}
 	n := l.candidate()
 	if n == 0 || l.visits == limitVisits {
-		return load.Level{}, l.end
+		return load.Level{}, end
 	}
 	l.visits++
-	return load.Level{Concurrency: n, Windows: l.Measurements, Pass: pass + 1, Requests: l.Requests}, Outcome{}
+	return load.Level{Concurrency: n, Windows: l.Measurements, Pass: lastPass(h.Visits) + 1, Requests: l.Requests}, Outcome{}
 }
 
 // candidate is the level that would tell most; 0 when the answer is known well

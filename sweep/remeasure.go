@@ -17,36 +17,29 @@ type Remeasure struct {
 	Requests     int // the same, counted
 	Seed         uint64
 
-	end   Outcome // of the policy that is followed
-	queue []load.Level
+	after
+	planned bool
+	queue   []load.Level
 }
 
 // Next is the Policy.
 func (r *Remeasure) Next(h History) (load.Level, Outcome) {
-	if r.end.Status == "" {
-		level, end := r.Policy.Next(h)
-		if end.Status != load.StatusComplete {
-			return level, end
-		}
-		r.end, r.queue = end, r.again(h.Visits)
+	level, end, over := r.over(r.Policy, h)
+	if !over {
+		return level, end
 	}
-	if len(r.queue) == 0 || h.Visits[len(h.Visits)-1].Ended != "" {
-		return load.Level{}, r.end
+	if !r.planned {
+		r.planned, r.queue = true, r.again(h.Visits)
 	}
-	level := r.queue[0]
-	r.queue = r.queue[1:]
-	return level, Outcome{}
+	return r.queued(&r.queue, h)
 }
 
 // again are the visits of the outliers.
 func (r *Remeasure) again(visits []load.Visit) []load.Level {
-	pass := 0
-	for i := range visits {
-		pass = max(pass, visits[i].Level.Pass)
-	}
+	pass := lastPass(visits) + 1
 	var levels []load.Level
 	for _, n := range slices.Sorted(slices.Values(knee.Choose(points(visits), r.Seed).Outliers)) {
-		levels = append(levels, load.Level{Concurrency: n, Windows: r.Measurements, Pass: pass + 1, Requests: r.Requests, Again: true})
+		levels = append(levels, load.Level{Concurrency: n, Windows: r.Measurements, Pass: pass, Requests: r.Requests, Again: true})
 	}
 	return levels
 }

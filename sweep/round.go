@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -57,7 +58,7 @@ func (a *Adaptive) round(r knee.Result, visits []load.Visit) {
 // targets are the levels of the next round, ascending. Without a bend below the
 // highest level they are the upper ones, so that the verdict rests on whole levels.
 func (a *Adaptive) targets(r knee.Result, have map[int]int) []int {
-	tried := sortedLevels(have)
+	tried := slices.Sorted(maps.Keys(have))
 	if len(tried) == 0 {
 		return nil
 	}
@@ -147,13 +148,4 @@ func windowsOf(visits []load.Visit) map[int]int {
 		}
 	}
 	return have
-}
-
-func sortedLevels(have map[int]int) []int {
-	levels := make([]int, 0, len(have))
-	for n := range have {
-		levels = append(levels, n)
-	}
-	slices.Sort(levels)
-	return levels
 }
