@@ -106,25 +106,15 @@ func medians(d *Data) (ttft, decode map[int][]load.Estimate) {
 	if d == nil {
 		return nil, nil
 	}
-	return TTFTIntervals(*d, 0.5), decodeIntervals(*d, 0.5)
+	return TTFTIntervals(*d, 0.5), levelIntervals(*d, (*levelData).decodeRates, 0.5)
 }
 
-// decodeIntervals are as [TTFTIntervals], of the decode rate in tokens/s.
-func decodeIntervals(d Data, p float64) map[int][]load.Estimate {
-	order := inOrder(d.Samples)
-	all := map[int][]load.Estimate{}
-	for n, visits := range visitsByLevel(d.Visits) {
-		level := newLevelData(d.Run, n, visits, order)
-		var values []float64
-		var at []time.Duration
-		level.each(func(s *load.Sample, span load.Span) {
-			if tpot := s.TPOT(); !s.Failed() && tpot.OK && tpot.V > 0 && within(s.LastToken(), span) {
-				values, at = append(values, 1/tpot.V), append(at, s.LastToken().V)
-			}
-		})
-		if len(values) > 0 {
-			all[n] = []load.Estimate{level.quantileInterval(slices.Sorted(slices.Values(values)), values, at, p)}
+// decodeRates are the decode rates of the level in tokens/s, and when they ended.
+func (d *levelData) decodeRates() (values []float64, at []time.Duration) {
+	d.each(func(s *load.Sample, span load.Span) {
+		if tpot := s.TPOT(); !s.Failed() && tpot.OK && tpot.V > 0 && within(s.LastToken(), span) {
+			values, at = append(values, 1/tpot.V), append(at, s.LastToken().V)
 		}
-	}
-	return all
+	})
+	return values, at
 }

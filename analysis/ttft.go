@@ -15,11 +15,17 @@ import (
 // count as so many independent ones as they are worth, by the factor of the
 // limits (docs/method.md, 11). A bound that the requests are too few for is NaN.
 func TTFTIntervals(d Data, shares ...float64) map[int][]load.Estimate {
+	return levelIntervals(d, (*levelData).ttfts, shares...)
+}
+
+// levelIntervals are the quantiles, at every level that has one, of the values that
+// pick takes from it with the times at which their requests stood there.
+func levelIntervals(d Data, pick func(*levelData) ([]float64, []time.Duration), shares ...float64) map[int][]load.Estimate {
 	order := inOrder(d.Samples)
 	all := map[int][]load.Estimate{}
 	for n, visits := range visitsByLevel(d.Visits) {
 		level := newLevelData(d.Run, n, visits, order)
-		values, at := level.ttfts()
+		values, at := pick(level)
 		if len(values) == 0 {
 			continue
 		}
