@@ -82,15 +82,10 @@ func TestAdaptive(t *testing.T) {
 	for i, p := range policies {
 		c := &choice{}
 		results[i] = c
-		t.Run(p.name, func(t *testing.T) {
-			for seed := uint64(1); seed <= seeds; seed++ {
-				t.Run(fmt.Sprint(seed), func(t *testing.T) {
-					t.Parallel()
-					s := setting(slots(seed))
-					s.Noise = 0.20
-					c.add(runPolicy(t, s, p.make(s, seed), seed), s.Endpoint(seed).Truth(1, s.Output).Knee)
-				})
-			}
+		eachSeed(t, p.name, seeds, func(t *testing.T, seed uint64) {
+			s := setting(slots(seed))
+			s.Noise = 0.20
+			c.add(runPolicy(t, s, p.make(s, seed), seed), s.Endpoint(seed).Truth(1, s.Output).Knee)
 		})
 	}
 	var table strings.Builder

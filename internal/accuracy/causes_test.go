@@ -53,15 +53,9 @@ func (n *named) add(c analysis.Curve) {
 	}
 }
 
-func everySeed(t *testing.T, name string, s accuracy.Setting, n uint64, add func(analysis.Curve)) {
-	t.Run(name, func(t *testing.T) {
-		for seed := uint64(1); seed <= n; seed++ {
-			t.Run(fmt.Sprint(seed), func(t *testing.T) {
-				t.Parallel()
-				add(analysis.Analyze(runSweep(t, s, seed)))
-			})
-		}
-	})
+func everySeed(t *testing.T, name string, s accuracy.Setting, count uint64, add func(analysis.Curve)) {
+	t.Helper()
+	eachSeed(t, name, count, func(t *testing.T, seed uint64) { add(analysis.Analyze(runSweep(t, s, seed))) })
 }
 
 // TestCauses: what held an endpoint back is named by its own name where a knee is

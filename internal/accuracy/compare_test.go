@@ -15,6 +15,7 @@ import (
 	"kneesweep/analysis"
 	"kneesweep/analysis/compare"
 	"kneesweep/analysis/knee"
+	"kneesweep/analysis/stat"
 	"kneesweep/internal/accuracy"
 	"kneesweep/load"
 )
@@ -34,7 +35,7 @@ type measured struct {
 func sweeps(t *testing.T, name string, s accuracy.Setting, first int) []measured {
 	all := make([]measured, seeds)
 	var mu sync.Mutex
-	each(t, name, first, seeds, s, func(d analysis.Data) {
+	each(t, name, uint64(first), seeds, s, func(d analysis.Data) {
 		steps := analysis.Summarize(d)
 		mu.Lock()
 		defer mu.Unlock()
@@ -125,10 +126,8 @@ func (a *alarms) write(table *strings.Builder, name string, level, run float64) 
 	fmt.Fprintf(table, "| %s | %.0f %% | %.0f %% | **%.1f %%** | %d | %d | %d | %d | %d | %d | %s | %.0f %% |\n", name, 100*level, 100*run,
 		100*float64(a.verdicts[compare.Regression])/n, a.by[compare.FigureThroughput], a.by[compare.FigurePlateau],
 		a.by[compare.FigureTTFT50], a.by[compare.FigureTTFT95], a.by["level"], a.verdicts[compare.Improvement]+a.verdicts[compare.Equivalent],
-		covered, 100*median(a.detectable))
+		covered, 100*stat.Median(a.detectable))
 }
-
-func median(x []float64) float64 { slices.Sort(x); return x[len(x)/2] }
 
 // TestCompare measures how often equal endpoints are called worse, and how often
 // worse ones are.

@@ -78,18 +78,6 @@ func (a *account) add(c analysis.Curve, truth float64) {
 	}
 }
 
-// eachSeed runs f for every seed, as many at once as there are cores.
-func eachSeed(t *testing.T, name string, count uint64, f func(t *testing.T, seed uint64)) {
-	t.Run(name, func(t *testing.T) {
-		for seed := uint64(1); seed <= count; seed++ {
-			t.Run(fmt.Sprint(seed), func(t *testing.T) {
-				t.Parallel()
-				f(t, seed)
-			})
-		}
-	})
-}
-
 // accountOf sweeps an endpoint once for every seed.
 func accountOf(t *testing.T, name string, s accuracy.Setting) *account {
 	a := &account{errs: map[string][]float64{}, judged: map[string][]float64{}}

@@ -54,14 +54,7 @@ func (c *cell) add(d analysis.Data, truth float64) {
 func run(t *testing.T, name string, s accuracy.Setting) *cell {
 	c := &cell{verdicts: map[knee.Verdict]int{}}
 	truth := s.Endpoint(1).Truth(1, s.Output).Knee
-	t.Run(name, func(t *testing.T) {
-		for seed := uint64(1); seed <= seeds; seed++ {
-			t.Run(fmt.Sprint(seed), func(t *testing.T) {
-				t.Parallel()
-				c.add(runSweep(t, s, seed), truth)
-			})
-		}
-	})
+	eachSeed(t, name, seeds, func(t *testing.T, seed uint64) { c.add(runSweep(t, s, seed), truth) })
 	return c
 }
 
