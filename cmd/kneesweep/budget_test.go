@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"kneesweep/load"
+	"kneesweep/sim"
 	"kneesweep/sweep"
+	"kneesweep/workload"
 )
 
 // TestBudget ends a sweep when its time or its tokens are used up, and not before.
@@ -47,5 +49,63 @@ func TestBudget(t *testing.T) {
 	}
 	if b.take(sample(load.Opt[int]{}, 1, 0)); !errors.Is(context.Cause(ctx), errTokenBudget) {
 		t.Errorf("1001 tokens of 1000: %v", context.Cause(ctx))
+	}
+}
+
+// TestBudgetsEndASweep: a sweep that chooses its levels goes over neither budget by
+// more than one window.
+func TestBudgetsEndASweep(t *testing.T) {
+	const window, output, slots = time.Second, 20, 24
+	step := 10 * time.Millisecond
+	perWindow := int(float64(slots) * window.Seconds() / step.Seconds()) // tokens, on the plateau
+	for _, c := range []struct {
+		name   string
+		time   time.Duration
+		tokens int
+	}{
+		{"time", 37 * time.Second, 1 << 30}, {"a little time", 1500 * time.Millisecond, 1 << 30},
+		{"tokens", time.Hour, 50_000}, {"a few tokens", time.Hour, 1000},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var mem sweep.Memory
+			var took time.Duration
+			var end sweep.Outcome
+			b := &budget{time: c.time, tokens: c.tokens, least: 1}
+			synctest.Test(t, func(t *testing.T) {
+				e, err := sim.New(sim.Config{Slots: slots, StepBase: step, OutputTokens: output, StepJitter: 0.1, Seed: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				epoch := time.Now()
+				e.SetEpoch(epoch)
+				ctx, stop := b.start(t.Context())
+				local, err := sweep.NewLocal(sweep.Config{
+					Sender: e, Source: workload.Synthetic{InputTokens: 1, OutputTokens: output, Seed: 1}, Sink: sweep.Tee(mem.Take, b.take),
+					Epoch: epoch, Warmup: 5, Window: window, MaxErrorRate: 0.05, Seed: 1,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				plan := levelPlan{levels: []int{256}, adaptive: true, precision: 1e-9, measurements: 10, passes: 2, seed: 1}
+				if end, err = sweep.Run(ctx, local, plan.policy(b.spent, nil)); err != nil {
+					t.Fatal(err)
+				}
+				took = time.Since(epoch)
+				local.Close()
+				stop()
+				e.Close()
+			})
+			spent := 0
+			for _, s := range mem.Samples {
+				spent += s.PromptTokens.V + max(s.OutputTokens, len(s.Chunks))
+			}
+			t.Logf("%v, %d tokens, %+v", took, spent, end)
+			if end.Status != load.StatusInterrupted {
+				t.Errorf("ended as %+v before its budget was used up", end)
+			}
+			if took > c.time+window || spent > c.tokens+perWindow {
+				t.Errorf("took %v of %v and %d tokens of %d", took, c.time, spent, c.tokens)
+			}
+		})
 	}
 }

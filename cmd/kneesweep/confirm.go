@@ -9,7 +9,6 @@ import (
 
 	"kneesweep/analysis"
 	"kneesweep/client"
-	"kneesweep/load"
 	"kneesweep/sweep"
 	"kneesweep/sweep/pace"
 )
@@ -53,9 +52,4 @@ func windowOf(c analysis.Curve) time.Duration {
 		w = max(w, s.Window)
 	}
 	return max(w, 100*time.Millisecond)
-}
-
-// keep returns what a sweep left in memory.
-func keep(run load.Run, mem *sweep.Memory) analysis.Data {
-	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples, Server: mem.Server, Open: mem.Open}
 }

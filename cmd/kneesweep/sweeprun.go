@@ -146,6 +146,11 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	return keep(run, &mem), err
 }
 
+// keep returns what a sweep left in memory.
+func keep(run load.Run, mem *sweep.Memory) analysis.Data {
+	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples, Server: mem.Server, Open: mem.Open}
+}
+
 // judged returns the levels so far as the limits of --slo see them; nil without limits.
 func (o *sweepOptions) judged(run load.Run, mem *sweep.Memory) func() []load.Step {
 	if o.settings.SLO == "" {
