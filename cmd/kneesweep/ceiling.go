@@ -167,12 +167,13 @@ func startSource(ctx context.Context, shape ceiling.Shape) (url string, stop fun
 		return "", nil, err
 	}
 	stop = func() error {
-		_ = stdin.Close() // it ends by itself; if not, it is killed
-		t := time.AfterFunc(time.Second, cancel)
+		_ = stdin.Close() // it ends by itself; if not, it is killed, which is no fault of its figures
+		t := time.AfterFunc(5*time.Second, cancel)
 		defer t.Stop()
 		err := cmd.Wait()
+		killed := ctx.Err() != nil
 		cancel()
-		if err != nil {
+		if err != nil && !killed {
 			return fmt.Errorf("token source: %w", err)
 		}
 		return nil

@@ -143,14 +143,18 @@ func (o output) write(c analysis.Curve) error {
 		}
 	}
 	save(curveFile, func(b *bytes.Buffer) error { return report.CurveJSON(b, c) })
-	save(figureFile, func(b *bytes.Buffer) error {
-		f, err := plots.Capacity(c)
-		if err != nil {
-			return err
-		}
-		return f.Write(b, "png")
-	})
-	save(reportFile, func(b *bytes.Buffer) error { return report.Markdown(b, c, figureFile) })
+	figure := ""
+	if c.Run.Preflight == nil { // else there is nothing to draw
+		figure = figureFile
+		save(figureFile, func(b *bytes.Buffer) error {
+			f, err := plots.Capacity(c)
+			if err != nil {
+				return err
+			}
+			return f.Write(b, "png")
+		})
+	}
+	save(reportFile, func(b *bytes.Buffer) error { return report.Markdown(b, c, figure) })
 	return errors.Join(errs...)
 }
 

@@ -10,6 +10,9 @@ import (
 // TestPlotEveryFigure draws each figure of a run from its folder, and those that
 // need no single requests from its curve.json.
 func TestPlotEveryFigure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws many pictures")
+	}
 	t.Parallel()
 	dir := shared().dir
 	for _, f := range figures {
