@@ -100,6 +100,9 @@ func (a *Adaptive) judge(r knee.Result, visits []load.Visit) Outcome {
 			a.queue = []load.Level{next}
 			return Outcome{}
 		}
+		if r.Verdict == knee.AtOrBelowFirst && a.rounds >= minRounds { // an answer, and all its levels are whole by now
+			return completed("%s; the first level has all of it", a.why)
+		}
 		if a.rounds >= maxBlind {
 			return completed("%s; %d rounds around the bend show no knee", a.why, a.rounds)
 		}

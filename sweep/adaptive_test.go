@@ -185,6 +185,14 @@ func TestAdaptiveWithoutAKnee(t *testing.T) {
 			if r.Verdict != c.verdict || end.Status != load.StatusComplete || !strings.Contains(end.Reason, c.reason) {
 				t.Errorf("%s, ended as %+v after %v", r.Verdict, end, levelsOf(h))
 			}
+			if c.verdict == knee.AtOrBelowFirst {
+				_, all := windows(h)
+				for n, w := range all {
+					if w < 10 {
+						t.Errorf("N = %d has %d windows, and the verdict rests on it", n, w)
+					}
+				}
+			}
 			if top := slices.Max(levelsOf(h)); top != c.top || len(full) < 2 || len(h.Visits) > 40 {
 				t.Errorf("went up to %d and measured %v in full, in %d visits", top, full, len(h.Visits))
 			}
