@@ -118,6 +118,9 @@ type Live struct {
 	TTFT  time.Duration // medians over the requests that ended during the visit; 0 = none
 	TPOT  time.Duration
 	E2E   time.Duration
+	// Streams between first and last token, on average: N times the share of the
+	// requests' time that lies there; 0 = unknown.
+	Decoding float64
 }
 
 // The ways a visit ends early ([Visit.Ended]).

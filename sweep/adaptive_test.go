@@ -21,6 +21,7 @@ import (
 type endpoint struct {
 	rate  func(n int) float64
 	ends  func(l load.Level) string
+	slots int // that decode at once; 0 = all
 	noise float64
 	rng   *rand.Rand
 }
@@ -50,6 +51,10 @@ func (e endpoint) visit(index int, l load.Level) load.Visit {
 	v.Live.E2E = time.Duration(life * float64(time.Second))
 	v.Live.TPOT = 10 * time.Millisecond
 	v.Live.TTFT = max(time.Millisecond, v.Live.E2E-time.Second)
+	v.Live.Decoding = 0.9 * float64(l.Concurrency)
+	if e.slots > 0 {
+		v.Live.Decoding = min(v.Live.Decoding, float64(e.slots))
+	}
 	return v
 }
 
@@ -279,6 +284,21 @@ func TestAdaptiveUnderALid(t *testing.T) {
 	h, end = endpoint{rate: ramp(12), ends: fails(1)}.run(t, adaptive())
 	if len(h.Visits) != 1 || end.Status != load.StatusStopped {
 		t.Errorf("all failing: visited %v, ended as %+v", levelsOf(h), end)
+	}
+}
+
+// TestAdaptiveShowsACeilingTwice: an admission limit is believed when two levels
+// above it show it, so the scout does not turn back at the first.
+func TestAdaptiveShowsACeilingTwice(t *testing.T) {
+	for _, c := range []struct{ slots, most, want int }{
+		{0, 256, 8}, {2, 256, 8}, {4, 256, 16}, {5, 256, 16}, {8, 256, 8}, {4, 8, 8}, {4, 12, 12},
+	} {
+		a := adaptive()
+		a.Max = c.most
+		h, end := endpoint{rate: ramp(1), slots: c.slots}.run(t, a)
+		if top := slices.Max(levelsOf(h)); top != c.want || end.Status != load.StatusComplete {
+			t.Errorf("%d slots, at most %d streams: went up to %d, want %d (%s)", c.slots, c.most, top, c.want, end.Reason)
+		}
 	}
 }
 

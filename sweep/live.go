@@ -9,8 +9,9 @@ import (
 
 // ended is what a request that ended well brought.
 type ended struct {
-	at             time.Duration
-	tokens, chunks int
+	at              time.Duration
+	tokens, chunks  int
+	whole, decoding time.Duration // from the send, and from the first token, to the last
 }
 
 // live sums up a visit for the policy. Chunks count when they arrive, with the
@@ -19,9 +20,15 @@ type ended struct {
 func (v *visit) live() load.Live {
 	out := load.Live{TTFT: quantile(v.ttft, 0.5), TPOT: quantile(v.tpot, 0.5), E2E: v.median()}
 	var tokens, chunks int
+	var whole, decoding time.Duration
 	for _, e := range v.done {
 		tokens += e.tokens
 		chunks += e.chunks
+		whole += e.whole
+		decoding += e.decoding
+	}
+	if whole > 0 {
+		out.Decoding = float64(v.out.Level.Concurrency) * decoding.Seconds() / whole.Seconds()
 	}
 	bins := v.meter.span.Load()
 	counted := bins != nil && len(bins.bins) > 0 && chunks > 0

@@ -10,17 +10,20 @@ import (
 )
 
 const (
-	scoutWindows = 2
-	minScouts    = 4    // levels that a verdict needs
-	flatGain     = 0.10 // of throughput on a doubling, below which it no longer counts as growing
-	confidence   = 0.95
-	latencyGrows = 2 // factor of latency over two doublings that shows a limit
+	scoutWindows  = 2
+	minScouts     = 4    // levels that a verdict needs
+	flatGain      = 0.10 // of throughput on a doubling, below which it no longer counts as growing
+	confidence    = 0.95
+	latencyGrows  = 2   // factor of latency over two doublings that shows a limit
+	decodingStops = 1.5 // growth of the streams that decode on a doubling, below which a ceiling holds them
 )
 
 // scout returns the next level on the way up, or why there is none: the last two
 // doublings gained less than 10 % each on average and latency at least doubled over
 // them, the highest level is reached, or half of the budget is spent.
-// Real endpoints stall for one doubling and rise again.
+// Real endpoints stall for one doubling and rise again. Where the last level is the
+// first to show a ceiling of the streams that decode, one more level must show it
+// too: an admission limit is believed at two.
 func (a *Adaptive) scout(visits []load.Visit) (next load.Level, why string) {
 	var up []*load.Visit
 	for i := range visits {
@@ -34,7 +37,7 @@ func (a *Adaptive) scout(visits []load.Visit) (next load.Level, why string) {
 		return a.glance(1), ""
 	case a.lid.level > 0:
 		return next, fmt.Sprintf("%d streams are more than the endpoint takes", a.lid.level)
-	case n >= minScouts && saturated(up):
+	case n >= minScouts && saturated(up) && (ceiling(up) != 1 || up[n-1].Level.Concurrency >= a.Max):
 		return next, fmt.Sprintf("throughput grows no more from %d streams on", up[n-3].Level.Concurrency)
 	case up[n-1].Level.Concurrency >= a.Max:
 		return next, fmt.Sprintf("%d streams are the most that may be tried", a.Max)
@@ -83,4 +86,17 @@ func saturated(up []*load.Visit) bool {
 	before, after := last[0].Live, last[2].Live
 	grew := func(a, b time.Duration) bool { return a > 0 && b >= latencyGrows*a }
 	return grew(before.TTFT, after.TTFT) || grew(before.TPOT, after.TPOT) || grew(before.E2E, after.E2E)
+}
+
+// ceiling counts the last levels, one after the other, at which the streams that
+// decode grew much less than the level did.
+func ceiling(up []*load.Visit) (levels int) {
+	for i := len(up) - 1; i > 0; i-- {
+		before, after := up[i-1].Live.Decoding, up[i].Live.Decoding
+		if before <= 0 || after >= decodingStops*before {
+			break
+		}
+		levels++
+	}
+	return levels
 }

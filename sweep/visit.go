@@ -95,7 +95,11 @@ func (v *visit) add(slot int, s *load.Sample, down bool) {
 	if t := s.TPOT(); t.OK {
 		v.tpot = append(v.tpot, time.Duration(t.V*float64(time.Second)))
 	}
-	v.done = append(v.done, ended{s.End, s.OutputTokens, len(s.Chunks)})
+	e := ended{at: s.End, tokens: s.OutputTokens, chunks: len(s.Chunks), whole: s.E2E()}
+	if n := len(s.Chunks); n > 1 {
+		e.decoding = s.Chunks[n-1].At - s.Chunks[0].At
+	}
+	v.done = append(v.done, e)
 }
 
 // tick adds up the time that workers spent in back-off until now.
