@@ -16,15 +16,25 @@ type Data struct {
 	Samples []load.Sample   // in any order
 	Server  []load.Server   // what the server said of itself, in any order
 	Open    *load.OpenPhase // nil when no open loop was run
+	Summary *load.Summary   // what the samples came to when their chunks were at hand; nil = they are
 }
 
 // Analyze turns what was measured into a curve.
 func Analyze(d Data) Curve {
+	sum := d.Summary
+	if sum == nil {
+		sum = Sum(d)
+	}
 	run := d.Run
-	run.Request.InputTokensGot = promptTokensMean(d.Samples)
-	c := Build(run, Summarize(d))
+	run.Request.InputTokensGot = sum.InputTokensGot
+	c := Build(run, sum.Steps)
 	c.Confirm = confirm(d, c)
 	return c
+}
+
+// Sum is what a run came to. With it [Analyze] needs no chunks.
+func Sum(d Data) *load.Summary {
+	return &load.Summary{InputTokensGot: promptTokensMean(d.Samples), Steps: Summarize(d)}
 }
 
 // promptTokensMean is the mean prompt as the server counted it.

@@ -75,7 +75,7 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 			"output_lengths": structure(of(text, "asked").and(of(number, "mean"))),
 		})),
 		"settings": structure(of(millis, "window_ms", "think_ms").and(of(number, "measurements", "passes", "requests", "warmup")).
-			and(of(fraction, "max_error_rate", "precision")).and(of(text, "slo"))),
+			and(of(fraction, "max_error_rate", "precision")).and(of(text, "slo", "journal"))),
 		"truth":     structure(of(number, "knee", "admission_limit")),
 		"preflight": structure(of(text, "cause", "error")),
 	})),

@@ -70,6 +70,20 @@ type Settings struct {
 	Warmup       int
 	MaxErrorRate float64
 	SLO          string // the limits asked for, in the canonical form of analysis/slo; empty = none
+	Journal      string // what the journal keeps: one of the Keep constants; empty = KeepChunks
+}
+
+// What a journal keeps of the requests of a run.
+const (
+	KeepChunks   = "chunks"   // the arrival of every chunk: any figure can be computed again
+	KeepRequests = "requests" // the latencies of every request, and the steps of the run
+	KeepNone     = "none"     // the steps of the run
+)
+
+// Summary is what a run came to, for journals that keep no chunks.
+type Summary struct {
+	InputTokensGot Opt[float64] // mean prompt as the server counted it
+	Steps          []Step       // ascending
 }
 
 // Truth is the knee that a simulated endpoint was built with.

@@ -144,13 +144,23 @@ func readJournal(r io.Reader, path string, stderr io.Writer, limits string) (sou
 	for _, m := range content.Missing {
 		fmt.Fprintf(stderr, "%s: %s\n", path, m)
 	}
+	other := limits != "" && limits != content.Run.Settings.SLO
 	if limits != "" {
 		content.Run.Settings.SLO = limits
 	} else if _, err := slo.Parse(content.Run.Settings.SLO); err != nil {
 		return source{}, fmt.Errorf("the limits of the run: %w", err)
 	}
-	data := analysis.Data{Run: content.Run, Visits: content.Visits, Samples: content.Samples, Server: content.Server, Open: content.Open}
-	return source{curve: analysis.Analyze(data), data: &data}, nil
+	data := analysis.Data{Run: content.Run, Visits: content.Visits, Samples: content.Samples, Server: content.Server, Open: content.Open, Summary: content.Summary}
+	if other && data.Summary != nil {
+		if err := analysis.Restate(&data); err != nil {
+			return source{}, fmt.Errorf("--slo: %w", err)
+		}
+	}
+	s := source{curve: analysis.Analyze(data), data: &data}
+	if content.Run.Settings.Journal == load.KeepNone {
+		s.data = nil
+	}
+	return s, nil
 }
 
 // runFile finds what to read in the folder of a run: its curve, or the journal

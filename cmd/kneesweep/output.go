@@ -195,6 +195,15 @@ func (o output) startJournal(run load.Run) (*journalSink, error) {
 	return &journalSink{f, w}, nil
 }
 
+// sum writes what the run came to, where the journal keeps no chunks to compute it
+// from again.
+func (j *journalSink) sum(d *analysis.Data) {
+	if d.Run.Settings.Journal != load.KeepChunks {
+		d.Summary = analysis.Sum(*d)
+		j.w.Summary(d.Summary)
+	}
+}
+
 func (j *journalSink) take(e sweep.Event) {
 	switch {
 	case e.Sample != nil:

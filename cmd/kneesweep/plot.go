@@ -158,8 +158,11 @@ func drawITL(sources []source, o plotOptions) (*plots.Figure, error) {
 	if err := o.need(sources, "no inter-token latencies", func(s load.Step) bool { return s.ITL.Count > 0 }); err != nil {
 		return nil, err
 	}
-	c := sources[0].curve
-	fig, err := plots.ITLDistribution(c, analysis.Spreads(c, sources[0].data, analysis.LatencyITL), o.x)
+	c, d := sources[0].curve, sources[0].data
+	if d != nil && d.Summary != nil { // it keeps no arrivals between first and last token, and its levels the quantiles
+		d = nil
+	}
+	fig, err := plots.ITLDistribution(c, analysis.Spreads(c, d, analysis.LatencyITL), o.x)
 	return fig, outputError(err)
 }
 
@@ -182,6 +185,9 @@ func drawTimeline(sources []source, o plotOptions) (*plots.Figure, error) {
 	s, level := sources[0], o.level
 	if s.data == nil {
 		return nil, o.lacks(s, "it holds no single requests; give the run's "+journalFile+" or its folder")
+	}
+	if s.data.Run.Settings.Journal == load.KeepRequests {
+		return nil, o.lacks(s, "its journal keeps no arrivals of tokens (--journal requests); sweep with --journal chunks")
 	}
 	if level == 0 {
 		level, _ = analysis.NearKnee(s.curve)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -35,6 +36,7 @@ func sweepCommand() *cli.Command {
 			&cli.DurationFlag{Category: measuring, Name: "budget", Value: 15 * time.Minute, Usage: "longest time to measure"},
 			&cli.IntFlag{Category: measuring, Name: "token-budget", Value: 2_000_000, Usage: "prompt and output tokens to spend at most"},
 			&cli.StringFlag{Category: output, Name: "out", DefaultText: "kneesweep-YYYYMMDD-HHMMSS", Usage: "`FOLDER` for curve.json, journal.jsonl, curve.png and report.md"},
+			&cli.StringFlag{Category: output, Name: "journal", Value: load.KeepChunks, Usage: "what the journal keeps: chunks (any figure can be computed again), requests (without the arrivals of their tokens) or none (only the levels)"},
 			&cli.StringFlag{Category: output, Name: "label", Usage: "`NAME` of this run in charts"},
 			&cli.BoolFlag{Category: output, Name: "json", Usage: "print the curve as one JSON document instead of the table"},
 			&cli.BoolFlag{Category: output, Name: "quiet", Usage: "no progress"},
@@ -86,6 +88,7 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		settings: load.Settings{
 			Window: c.Duration("window"), Measurements: c.Int("measurements"), Passes: c.Int("passes"),
 			Requests: c.Int("requests"), Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate, Precision: plan.precision, SLO: limits,
+			Journal: c.String("journal"),
 		},
 		budget: c.Duration("budget"), tokenBudget: c.Int("token-budget"),
 		out: c.String("out"), label: c.String("label"),
@@ -134,6 +137,8 @@ func (o *sweepOptions) checkNumbers(c *cli.Context) error {
 	bad(s.Think < 0, "--think: %v is negative", s.Think)
 	bad(c.IsSet("window") && s.Window <= 0, "--window: %v, need a positive duration such as 1s", s.Window)
 	bad(strings.ContainsFunc(o.label, unicode.IsControl), "--label: %q holds a control character", o.label)
+	bad(!slices.Contains([]string{load.KeepChunks, load.KeepRequests, load.KeepNone}, s.Journal), "--journal: %.40q is unknown; give chunks, requests or none", s.Journal)
+	bad(o.confirm && s.Journal == load.KeepNone, "--journal: none keeps nothing to compute --confirm from; give requests")
 	bad(o.budget <= 0, "--budget: %v, need a positive duration such as 15m", o.budget)
 	return errors.Join(errs...)
 }

@@ -62,6 +62,7 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		return failed(err)
 	}
 	data, err := o.measure(c, cl, run, journal.take)
+	journal.sum(&data)
 	err = errors.Join(err, journal.close(data.Run.Status, data.Run.StopReason))
 	curve := analysis.Analyze(data)
 	// What cannot be kept can still be shown.

@@ -32,6 +32,8 @@ func TestMisuse(t *testing.T) {
 		{"sweep --levels 1:8", `--levels: "1:8": a range is`},
 		{"sweep --levels 1:8:x1", `--levels: "1:8:x1": the factor "1"`},
 		{"sweep --levels 1000000", `--levels: "1000000": 1000000 is above the bound`},
+		{"sweep --journal most", `--journal: "most" is unknown; give chunks, requests or none`},
+		{"sweep --journal none --confirm", "--journal: none keeps nothing to compute --confirm from; give requests"},
 		{"sweep --max-concurrency 0", "--max-concurrency: 0, need 1 to 100000"},
 		{"sweep --max-concurrency 9999999", "--max-concurrency: 9999999, need 1 to 100000"},
 		{"sweep --window -1s", "--window: -1s, need a positive duration"},

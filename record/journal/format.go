@@ -22,6 +22,7 @@ type line struct {
 	Beat   *load.Beat      `json:"beat,omitempty"`
 	Server *load.Server    `json:"server,omitempty"`
 	Open   *load.OpenPhase `json:"open,omitempty"`
+	Sum    *load.Summary   `json:"summary,omitempty"`
 	End    *endLine        `json:"end,omitempty"`
 }
 
@@ -37,20 +38,34 @@ type endLine struct {
 	StopReason string
 }
 
-// sampleLine is a Sample with its chunks packed.
+// sampleLine is a Sample with its chunks packed, or thinned out.
 type sampleLine struct {
 	load.Sample
 	Chunks string `json:"chunks,omitempty"` // of pack; hides those of the Sample
+	Thin   string `json:"thin,omitempty"`   // of thinOut
 }
 
-func newSampleLine(s *load.Sample) *sampleLine {
-	out := &sampleLine{Sample: *s, Chunks: pack(s)}
+// newSampleLine keeps every chunk of an open loop, which no step sums up.
+func newSampleLine(s *load.Sample, keep string) *sampleLine {
+	out := &sampleLine{Sample: *s}
+	if keep == load.KeepRequests && !s.Scheduled.OK {
+		out.Thin = thinOut(s)
+	} else {
+		out.Chunks = pack(s)
+	}
 	out.Sample.Chunks = nil
 	return out
 }
 
 func (l *sampleLine) sample() (load.Sample, error) {
 	s := l.Sample
+	if l.Thin != "" {
+		t, err := thinIn(l.Thin)
+		if err == nil {
+			s.Chunks, err = t.even(s.Sent, s.ContentAt)
+		}
+		return s, err
+	}
 	chunks, err := unpack(l.Chunks, s.Sent)
 	if errors.Is(err, errPacked) {
 		err = errors.New(`the arrivals in "chunks" cannot be unpacked`)
@@ -71,6 +86,18 @@ func checkVisit(v *load.Visit) error {
 		if w.To <= w.From || i > 0 && w.From != v.Windows[i-1].To {
 			return fmt.Errorf("window %d of the visit of %d streams is out of order", i+1, v.Level.Concurrency)
 		}
+	}
+	return nil
+}
+
+// checkSummary refuses levels that are none, or that come twice.
+func checkSummary(s *load.Summary) error {
+	last := 0
+	for i := range s.Steps {
+		if n := s.Steps[i].Concurrency; n <= last {
+			return fmt.Errorf("the summary has a level of %d streams after one of %d", n, last)
+		}
+		last = s.Steps[i].Concurrency
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type Content struct {
 	Samples []load.Sample
 	Server  []load.Server
 	Open    *load.OpenPhase
+	Summary *load.Summary // what the run came to, where the journal keeps no chunks
 
 	// Missing says in plain words what a cut journal lost; empty = complete.
 	Missing []string
@@ -103,6 +104,11 @@ func (c *Content) take(l line, n int, ended *bool, inFlight *int) error {
 		c.Server = append(c.Server, *l.Server)
 	case l.Open != nil:
 		c.Open = l.Open
+	case l.Sum != nil:
+		if err := checkSummary(l.Sum); err != nil {
+			return damaged(n, err)
+		}
+		c.Summary = l.Sum
 	case l.End != nil:
 		*ended = true
 		c.Run.Status, c.Run.StopReason = l.End.Status, l.End.StopReason
@@ -146,6 +152,14 @@ func (c *Content) finish(ended bool, inFlight int) {
 		text += fmt.Sprintf("; about %d requests were in flight and are lost", inFlight)
 	}
 	c.Missing = append(c.Missing, text)
+	switch {
+	case c.Summary != nil:
+	case c.Run.Settings.Journal == load.KeepRequests:
+		c.Missing = append(c.Missing, "it was to keep requests without the arrivals of their tokens, and the levels were not summed up yet: "+
+			"tokens are spread evenly between the first and the last of a request")
+	case c.Run.Settings.Journal == load.KeepNone:
+		c.Missing = append(c.Missing, "it was to keep levels only, and they were not summed up yet: nothing is left to analyse")
+	}
 	for i := range c.Visits {
 		if v := &c.Visits[i]; v.Ended == load.EndedRunning {
 			c.Missing = append(c.Missing, fmt.Sprintf("the visit of %d streams has %d of %d windows",

@@ -19,7 +19,7 @@ import (
 
 // record runs a whole sweep of a simulated endpoint and keeps it twice: in
 // memory and in a journal.
-func record(t *testing.T, cfg sim.Config) (live analysis.Data, kept []byte) {
+func record(t *testing.T, cfg sim.Config, keep string) (live analysis.Data, kept []byte) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		e, err := sim.New(cfg)
@@ -32,7 +32,7 @@ func record(t *testing.T, cfg sim.Config) (live analysis.Data, kept []byte) {
 		live.Run = load.Run{
 			ID: "r", Started: epoch.UTC(), Seed: 5, Status: load.StatusComplete,
 			Request:  load.RequestShape{OutputTokensAsked: 20, Stream: true},
-			Settings: load.Settings{Measurements: 4, Passes: 2, MaxErrorRate: 0.05, SLO: "ttft_p95<=60ms,itl_p90<=40ms,error_rate<=10%"},
+			Settings: load.Settings{Measurements: 4, Passes: 2, MaxErrorRate: 0.05, SLO: "ttft_p95<=60ms,itl_p90<=40ms,error_rate<=10%", Journal: keep},
 		}
 		var file bytes.Buffer
 		w := journal.NewWriter(&file, live.Run)
@@ -59,11 +59,15 @@ func record(t *testing.T, cfg sim.Config) (live analysis.Data, kept []byte) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		live.Run.Status, live.Run.StopReason = out.Status, out.Reason
+		live.Visits, live.Samples = mem.Visits, mem.Samples
+		if keep != load.KeepChunks {
+			w.Summary(analysis.Sum(live))
+		}
 		if err := w.Close(out.Status, out.Reason); err != nil {
 			t.Fatal(err)
 		}
-		live.Run.Status, live.Run.StopReason = out.Status, out.Reason
-		live.Visits, live.Samples, kept = mem.Visits, mem.Samples, file.Bytes()
+		kept = file.Bytes()
 	})
 	return live, kept
 }
@@ -80,7 +84,7 @@ func TestReanalysisIsExact(t *testing.T) {
 		"faults":        {Slots: 4, StepBase: 10 * time.Millisecond, Faults: sim.Faults{Reject: 0.02, Truncate: 0.01, StreamError: 0.01}, Seed: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
-			live, kept := record(t, cfg)
+			live, kept := record(t, cfg, load.KeepChunks)
 			c, err := journal.Read(bytes.NewReader(kept))
 			if err != nil || len(c.Missing) > 0 {
 				t.Fatalf("%v, missing %q", err, c.Missing)
@@ -152,6 +156,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(strings.ReplaceAll(file.String(), `"hidden":`, `"hidden":-`))
 	f.Add(strings.ReplaceAll(file.String(), `"sent":`, `"sent":9`))
 	f.Add(strings.ReplaceAll(file.String(), `"end":`, `"cause":"canceled","end":`))
+	f.Add(`{"run":{"schema":"kneesweep/journal/v1","ID":"r","Settings":{"Journal":"requests"}}}` + "\n" + thinLine([]int64{3, 1, 1, 3, 1, 9}) + `{"summary":{"Steps":[{"Concurrency":2}]}}` + "\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := journal.Read(strings.NewReader(text))
 		if err != nil {

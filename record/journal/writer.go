@@ -17,6 +17,7 @@ const flushEvery = time.Second
 // Writer appends to a journal. Its methods are safe for concurrent use. The
 // first error sticks: later calls do nothing and Close returns it.
 type Writer struct {
+	keep string
 	mu   sync.Mutex
 	buf  *bufio.Writer
 	enc  *json.Encoder
@@ -25,10 +26,11 @@ type Writer struct {
 	done chan struct{}
 }
 
-// NewWriter opens a journal on w with the account of the run; what is written
-// reaches w within a second. Close must be called; it does not close w.
+// NewWriter opens a journal on w with the account of the run, whose
+// Settings.Journal says what it keeps of the requests; what is written reaches w
+// within a second. Close must be called; it does not close w.
 func NewWriter(w io.Writer, run load.Run) *Writer {
-	j := &Writer{buf: bufio.NewWriterSize(w, 1<<16), stop: make(chan struct{}), done: make(chan struct{})}
+	j := &Writer{keep: run.Settings.Journal, buf: bufio.NewWriterSize(w, 1<<16), stop: make(chan struct{}), done: make(chan struct{})}
 	j.enc = json.NewEncoder(j.buf)
 	j.enc.SetEscapeHTML(false)
 	j.put(line{Run: &runLine{Schema, run}})
@@ -37,8 +39,16 @@ func NewWriter(w io.Writer, run load.Run) *Writer {
 	return j
 }
 
-// Sample appends a request.
-func (j *Writer) Sample(s *load.Sample) { j.put(line{Sample: newSampleLine(s)}) }
+// Sample appends a request, as far as it is kept.
+func (j *Writer) Sample(s *load.Sample) {
+	if j.keep != load.KeepNone {
+		j.put(line{Sample: newSampleLine(s, j.keep)})
+	}
+}
+
+// Summary appends what the run came to. A journal that keeps every chunk needs
+// none.
+func (j *Writer) Summary(s *load.Summary) { j.put(line{Sum: s}) }
 
 // Visit appends the state of a visit; the last one with an index counts.
 func (j *Writer) Visit(v *load.Visit) {
