@@ -10,8 +10,8 @@ import (
 	"kneesweep/record/journal"
 )
 
-// BenchmarkSample writes requests of 128 chunks with 20 % jitter around 20 ms,
-// and reports what they take in the file.
+// BenchmarkSample writes requests of 128 chunks with 20 % jitter around 20 ms, once
+// with their chunks and once without, and reports what they take in the file.
 func BenchmarkSample(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	s := load.Sample{
@@ -24,25 +24,17 @@ func BenchmarkSample(b *testing.B) {
 		s.Chunks = append(s.Chunks, load.Chunk{At: at})
 	}
 	s.End = at
-	var file bytes.Buffer
-	w := journal.NewWriter(&file, load.Run{})
-	for b.Loop() {
-		w.Sample(&s)
+	for _, keep := range []string{load.KeepChunks, load.KeepRequests, load.KeepNone} {
+		b.Run(keep, func(b *testing.B) {
+			var file bytes.Buffer
+			w := journal.NewWriter(&file, load.Run{Settings: load.Settings{Journal: keep}})
+			for b.Loop() {
+				w.Sample(&s)
+			}
+			if err := w.Close(load.StatusComplete, ""); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(file.Len())/float64(b.N), "bytes/request")
+		})
 	}
-	if err := w.Close(load.StatusComplete, ""); err != nil {
-		b.Fatal(err)
-	}
-	perRequest := float64(file.Len()) / float64(b.N)
-	s.Chunks = nil
-	file.Reset()
-	w = journal.NewWriter(&file, load.Run{})
-	for range 1000 {
-		w.Sample(&s)
-	}
-	if err := w.Close(load.StatusComplete, ""); err != nil {
-		b.Fatal(err)
-	}
-	bare := float64(file.Len()) / 1000
-	b.ReportMetric((perRequest-bare)/128, "bytes/chunk")
-	b.ReportMetric(bare, "bytes/request")
 }
