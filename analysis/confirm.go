@@ -80,13 +80,13 @@ func confirm(d Data, c Curve) *Confirmation {
 // them the latencies from the schedule. These belong to the span in which their
 // closing event falls, as all others do.
 func openStep(d Data, phase load.OpenPhase) load.OpenStep {
-	visit := load.Visit{Level: load.Level{Concurrency: phase.Streams, Windows: phase.Windows}}
+	visit := load.Visit{Index: -1, Level: load.Level{Concurrency: phase.Streams, Windows: phase.Windows}}
 	length := (phase.Measured.To - phase.Measured.From) / time.Duration(max(1, phase.Windows))
 	for i := range time.Duration(phase.Windows) {
 		from := phase.Measured.From + i*length
 		visit.Windows = append(visit.Windows, load.Span{From: from, To: from + length})
 	}
-	level := newLevelData(d.Run, phase.Streams, []load.Visit{visit}, inOrder(d.Samples))
+	level := newLevelData(d.Run, phase.Streams, []load.Visit{visit}, d.requests())
 	st := level.step()
 	out := load.OpenStep{
 		Phase: phase, Throughput: st.Throughput, Requests: st.Requests, InFlight: st.InFlight, Failed: st.Failed, TTFT: st.TTFT, E2E: st.E2E,

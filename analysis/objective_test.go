@@ -36,7 +36,7 @@ func objective(limits string, n, over, failed int) Data {
 // judged is the level's step, valid whatever was in flight.
 func judged(t *testing.T, d Data) load.Step {
 	t.Helper()
-	data := newLevelData(d.Run, 4, d.Visits, pointers(d.Samples))
+	data := newLevelData(d.Run, 4, d.Visits, requests{order: pointers(d.Samples)})
 	st := load.Step{Concurrency: 4, Valid: true}
 	data.objectives(&st)
 	return st
@@ -112,7 +112,7 @@ func TestObjectivesUndefined(t *testing.T) {
 	}
 	d := objective("ttft_p95<=1s", 100, 0, 0)
 	st := load.Step{Concurrency: 4}
-	newLevelData(d.Run, 4, d.Visits, pointers(d.Samples)).objectives(&st)
+	newLevelData(d.Run, 4, d.Visits, requests{order: pointers(d.Samples)}).objectives(&st)
 	if st.SLO.OK || st.Goodput.OK {
 		t.Errorf("not valid: %+v, %+v", st.SLO, st.Goodput)
 	}

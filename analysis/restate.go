@@ -24,11 +24,11 @@ func Restate(d *Data) error {
 		return fmt.Errorf("%s: the journal keeps no inter-token latencies; limit TPOT instead, or sweep with --journal chunks", limits[i])
 	}
 	sum := load.Summary{InputTokensGot: d.Summary.InputTokensGot, Steps: slices.Clone(d.Summary.Steps)}
-	order, visits := inOrder(d.Samples), visitsByLevel(d.Visits)
+	all, visits := d.requests(), visitsByLevel(d.Visits)
 	for i := range sum.Steps {
 		st := &sum.Steps[i]
 		st.SLO, st.Goodput = load.Opt[load.SLO]{}, load.Opt[float64]{}
-		newLevelData(d.Run, st.Concurrency, visits[st.Concurrency], order).objectives(st)
+		newLevelData(d.Run, st.Concurrency, visits[st.Concurrency], all).objectives(st)
 	}
 	d.Summary = &sum
 	return nil

@@ -30,16 +30,16 @@ type Spread struct {
 // by the definitions of the step; without (d is nil) they are those that the
 // steps hold: p50, p90, p95 and p99.
 func Spreads(c Curve, d *Data, l Latency) []Spread {
-	var order []*load.Sample
+	var kept requests
 	var visits map[int][]load.Visit
 	if d != nil {
-		order, visits = inOrder(d.Samples), visitsByLevel(d.Visits)
+		kept, visits = d.requests(), visitsByLevel(d.Visits)
 	}
 	all := make([]Spread, 0, len(c.Steps))
 	for _, s := range c.Steps {
 		p := knownSpread(s, l)
 		if v := visits[s.Concurrency]; p.Count > 0 && len(v) > 0 {
-			p.refine(newLevelData(d.Run, s.Concurrency, v, order).values(), l)
+			p.refine(newLevelData(d.Run, s.Concurrency, v, kept).values(), l)
 		}
 		all = append(all, p)
 	}

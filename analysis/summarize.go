@@ -14,6 +14,7 @@ type Data struct {
 	Run     load.Run
 	Visits  []load.Visit
 	Samples []load.Sample   // in any order
+	Stored  Stored          // in place of Samples; nil = they are at hand
 	Server  []load.Server   // what the server said of itself, in any order
 	Open    *load.OpenPhase // nil when no open loop was run
 	Summary *load.Summary   // what the samples came to when their chunks were at hand; nil = they are
@@ -34,33 +35,18 @@ func Analyze(d Data) Curve {
 
 // Sum is what a run came to. With it [Analyze] needs no chunks.
 func Sum(d Data) *load.Summary {
-	return &load.Summary{InputTokensGot: promptTokensMean(d.Samples), Steps: Summarize(d)}
-}
-
-// promptTokensMean is the mean prompt as the server counted it.
-func promptTokensMean(samples []load.Sample) load.Opt[float64] {
-	sum, n := 0, 0
-	for i := range samples {
-		if p := samples[i].PromptTokens; p.OK {
-			sum += p.V
-			n++
-		}
-	}
-	if n == 0 {
-		return load.Opt[float64]{}
-	}
-	return load.Some(float64(sum) / float64(n))
+	return &load.Summary{InputTokensGot: d.promptTokensMean(), Steps: Summarize(d)}
 }
 
 // Summarize makes one Step per level, ascending, all its visits pooled. Visits
 // that were interrupted count only when a level has no other, and then the step
 // is not valid; one that failures ended makes it invalid in any case.
 func Summarize(d Data) []load.Step {
-	order, server := inOrder(d.Samples), byTime(d.Server)
+	all, server := d.requests(), byTime(d.Server)
 	byLevel := visitsByLevel(d.Visits)
 	steps := make([]load.Step, 0, len(byLevel))
 	for _, n := range slices.Sorted(maps.Keys(byLevel)) {
-		level := newLevelData(d.Run, n, byLevel[n], order)
+		level := newLevelData(d.Run, n, byLevel[n], all)
 		step := level.step()
 		step.Server = level.serverFigures(server)
 		steps = append(steps, step)
@@ -113,10 +99,11 @@ type levelData struct {
 	finished int // inside the windows
 }
 
-func newLevelData(run load.Run, n int, visits []load.Visit, order []*load.Sample) *levelData {
+func newLevelData(run load.Run, n int, visits []load.Visit, all requests) *levelData {
 	slices.SortFunc(visits, func(a, b load.Visit) int { return cmp.Compare(a.Index, b.Index) })
 	d := &levelData{run: run, n: n}
 	visits, d.superseded = latest(visits)
+	order := all.of(visits)
 	for _, v := range visits {
 		unfinished := v.Ended == load.EndedInterrupted || v.Ended == load.EndedRunning
 		if unfinished {
@@ -132,7 +119,7 @@ func newLevelData(run load.Run, n int, visits []load.Visit, order []*load.Sample
 			d.add(v, order)
 		}
 	}
-	d.tokens = newTokenModel(d, order)
+	d.tokens = newTokenModel(d, all)
 	return d
 }
 

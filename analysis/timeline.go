@@ -73,8 +73,9 @@ func NewTimeline(d Data, n int) (Timeline, bool) {
 	visits := visitsByLevel(d.Visits)[n]
 	slices.SortFunc(visits, func(a, b load.Visit) int { return cmp.Compare(a.Index, b.Index) })
 	visits, _ = latest(visits)
-	order := inOrder(d.Samples)
-	tokens := newLevelData(d.Run, n, visits, order).tokens
+	all := d.requests()
+	tokens := newLevelData(d.Run, n, visits, all).tokens
+	order := all.of(visits)
 	t := Timeline{Concurrency: n}
 	for _, v := range visits {
 		l := &levelData{run: d.Run, n: n, tokens: tokens}

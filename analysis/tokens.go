@@ -20,7 +20,7 @@ type tokenModel struct {
 
 // newTokenModel takes the ratios from the requests that finished inside the
 // measured spans, or, if none did, from all that finished in the run.
-func newTokenModel(d *levelData, run []*load.Sample) tokenModel {
+func newTokenModel(d *levelData, all requests) tokenModel {
 	var r ratios
 	d.each(func(s *load.Sample, span load.Span) {
 		if s.End < span.To {
@@ -28,9 +28,7 @@ func newTokenModel(d *levelData, run []*load.Sample) tokenModel {
 		}
 	})
 	if r == (ratios{}) {
-		for _, s := range run {
-			r.add(s)
-		}
+		all.each(r.add)
 	}
 	return r.model()
 }

@@ -21,10 +21,10 @@ func TTFTIntervals(d Data, shares ...float64) map[int][]load.Estimate {
 // levelIntervals are the quantiles, at every level that has one, of the values that
 // pick takes from it with the times at which their requests stood there.
 func levelIntervals(d Data, pick func(*levelData) ([]float64, []time.Duration), shares ...float64) map[int][]load.Estimate {
-	order := inOrder(d.Samples)
+	requests := d.requests()
 	all := map[int][]load.Estimate{}
 	for n, visits := range visitsByLevel(d.Visits) {
-		level := newLevelData(d.Run, n, visits, order)
+		level := newLevelData(d.Run, n, visits, requests)
 		values, at := pick(level)
 		if len(values) == 0 {
 			continue

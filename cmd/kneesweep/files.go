@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	"kneesweep/analysis"
-	"kneesweep/analysis/slo"
 	"kneesweep/load"
 	"kneesweep/record/journal"
 	"kneesweep/record/peers"
@@ -79,11 +78,20 @@ func readSource(path string, stderr io.Writer, limits string, requests bool) (so
 	if err != nil {
 		return source{}, bare(err)
 	}
-	defer f.Close()
 	r := bufio.NewReaderSize(f, 4096)
 	head, _ := r.Peek(512)
 	if journal.Looks(head) {
-		return readJournal(r, path, stderr, limits)
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > inMemory {
+			return readLargeJournal(f, info.Size(), path, stderr, limits) // its file stays open, to be read as far as it is needed
+		}
+	}
+	defer f.Close()
+	if journal.Looks(head) {
+		content, err := journal.Read(r)
+		if err != nil {
+			return source{}, err
+		}
+		return analyzeJournal(content, nil, path, stderr, limits)
 	}
 	data, err := readBounded(f, r)
 	if err != nil {
@@ -133,34 +141,6 @@ func readSummary(path string, data []byte, limits string) (source, error) {
 	run := load.Run{ID: filepath.Base(path), Tool: "kneesweep " + version(), Target: filepath.Base(path), Status: load.StatusComplete, Seed: 1}
 	run.Settings.SLO = limits
 	return source{curve: analysis.Build(run, steps)}, nil
-}
-
-// readJournal analyses a journal and says what is missing from it.
-func readJournal(r io.Reader, path string, stderr io.Writer, limits string) (source, error) {
-	content, err := journal.Read(r)
-	if err != nil {
-		return source{}, err
-	}
-	for _, m := range content.Missing {
-		fmt.Fprintf(stderr, "%s: %s\n", path, m)
-	}
-	other := limits != "" && limits != content.Run.Settings.SLO
-	if limits != "" {
-		content.Run.Settings.SLO = limits
-	} else if _, err := slo.Parse(content.Run.Settings.SLO); err != nil {
-		return source{}, fmt.Errorf("the limits of the run: %w", err)
-	}
-	data := analysis.Data{Run: content.Run, Visits: content.Visits, Samples: content.Samples, Server: content.Server, Open: content.Open, Summary: content.Summary}
-	if other && data.Summary != nil {
-		if err := analysis.Restate(&data); err != nil {
-			return source{}, fmt.Errorf("--slo: %w", err)
-		}
-	}
-	s := source{curve: analysis.Analyze(data), data: &data}
-	if content.Run.Settings.Journal == load.KeepNone {
-		s.data = nil
-	}
-	return s, nil
 }
 
 // runFile finds what to read in the folder of a run: its curve, or the journal

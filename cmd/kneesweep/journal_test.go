@@ -1,7 +1,10 @@
 package main
 
 import (
+	"io"
+	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -35,5 +38,31 @@ func TestJournalLevels(t *testing.T) {
 		if gaps := command("analyze", dir, "--slo", "itl_p95<=10s"); gaps.code != exitFailed || !strings.Contains(gaps.err, "--journal") {
 			t.Errorf("%s: limits of gaps: exit %d: %s", keep, gaps.code, gaps.err)
 		}
+	}
+}
+
+// TestLargeJournal: a journal whose requests stay in its file gives the same curve.
+func TestLargeJournal(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(shared().dir, journalFile)
+	want, err := readSource(path, io.Discard, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := readLargeJournal(f, info.Size(), path, io.Discard, "")
+	if err != nil || len(got.data.Samples) > 0 {
+		t.Fatalf("%v, %d requests in memory", err, len(got.data.Samples))
+	}
+	if !reflect.DeepEqual(got.curve, want.curve) {
+		t.Errorf("from the file %+v\nfrom memory %+v", got.curve, want.curve)
 	}
 }

@@ -34,11 +34,23 @@ func Looks(head []byte) bool {
 // or the disk was full, is read as far as it goes and Missing says what is not
 // there. An error names the line and says what can be done.
 func Read(r io.Reader) (Content, error) {
+	var samples []load.Sample
+	c, err := scan(r, func(s *load.Sample, _ int64, _ int) { samples = append(samples, *s) })
+	c.Samples = samples
+	return c, err
+}
+
+// scan reads a journal and hands on its requests, with the place and the length of
+// their lines.
+func scan(r io.Reader, request func(s *load.Sample, at int64, bytes int)) (Content, error) {
 	var c Content
 	br := bufio.NewReaderSize(r, 1<<16)
 	ended, inFlight := false, -1
+	at := int64(0)
 	for n := 1; ; n++ {
 		text, err := br.ReadBytes('\n')
+		from := at
+		at += int64(len(text))
 		if err != nil && !errors.Is(err, io.EOF) {
 			return c, fmt.Errorf("line %d: %w", n, err)
 		}
@@ -53,6 +65,13 @@ func Read(r io.Reader) (Content, error) {
 			default:
 				if err := c.take(l, n, &ended, &inFlight); err != nil {
 					return c, err
+				}
+				if l.Sample != nil {
+					s, err := l.Sample.sample()
+					if err != nil {
+						return c, damaged(n, err)
+					}
+					request(&s, from, len(text))
 				}
 			}
 		} else if n == 1 && cut {
@@ -92,12 +111,6 @@ func (c *Content) take(l line, n int, ended *bool, inFlight *int) error {
 			return damaged(n, err)
 		}
 		c.Visits = load.UpsertVisit(c.Visits, *l.Visit)
-	case l.Sample != nil:
-		s, err := l.Sample.sample()
-		if err != nil {
-			return damaged(n, err)
-		}
-		c.Samples = append(c.Samples, s)
 	case l.Beat != nil:
 		*inFlight = l.Beat.InFlight
 	case l.Server != nil:
