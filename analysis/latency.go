@@ -12,8 +12,7 @@ import (
 // latencyValues are the single latencies of a step, in seconds, and the decode
 // rates, in tokens/s.
 type latencyValues struct {
-	ttft, ttfc, connect, tpot, decode, e2e, icl []float64
-	itl                                         weighted
+	ttft, ttfc, connect, tpot, decode, e2e []float64
 }
 
 // latencies fills in the distributions of a step.
@@ -21,7 +20,10 @@ func (d *levelData) latencies(st *load.Step) {
 	v := d.values()
 	st.TTFT, st.TTFC, st.Connect = dist(v.ttft), dist(v.ttfc), dist(v.connect)
 	st.TPOT, st.Decode, st.E2E = dist(v.tpot), dist(v.decode), dist(v.e2e)
-	st.ICL, st.ITL = dist(v.icl), v.itl.dist()
+	gaps := d.gaps(false, nil)
+	st.ICL = gaps.dist()
+	gaps = d.gaps(true, gaps.v[:0])
+	st.ITL = gaps.dist()
 }
 
 // values collects the latencies of a step. A latency belongs to the span in
@@ -45,7 +47,6 @@ func (d *levelData) values() latencyValues {
 		if s.ContentAt > 0 && span.Holds(s.Chunks[s.ContentAt-1].At) {
 			v.ttfc = append(v.ttfc, s.TTFC().V.Seconds())
 		}
-		v.icl = d.gaps(s, span, v.icl, &v.itl)
 		if running {
 			return
 		}
@@ -62,33 +63,53 @@ func (d *levelData) values() latencyValues {
 	return v
 }
 
-// gaps collects the gaps between chunks that close inside span: raw, and as the
-// w gaps of gap/w that a chunk of w tokens stands for.
-func (d *levelData) gaps(s *load.Sample, span load.Span, icl []float64, itl *weighted) []float64 {
-	if len(s.Chunks) < 2 {
-		return icl
-	}
-	c := d.tokens.of(s)
-	for i := 1; i < len(s.Chunks); i++ {
-		if !span.Holds(s.Chunks[i].At) {
-			continue
+// gaps collects the gaps between chunks that close inside the measured spans: as
+// they are, or, per token, as the w gaps of gap/w that a chunk of w tokens stands
+// for. It appends to buf: there are more of them than of all other values together.
+func (d *levelData) gaps(perToken bool, buf []float64) weighted {
+	most := 0
+	d.each(func(s *load.Sample, _ load.Span) { most += len(s.Chunks) })
+	g := weighted{v: slices.Grow(buf, most)}
+	d.each(func(s *load.Sample, span load.Span) {
+		if len(s.Chunks) < 2 || s.Failed() && s.Cause != load.CauseCanceled {
+			return
 		}
-		gap := (s.Chunks[i].At - s.Chunks[i-1].At).Seconds()
-		icl = append(icl, gap)
-		w := c.tokensOf(s.Chunks[i])
-		if w > 0 {
-			itl.add(gap/w, w)
+		c := d.tokens.of(s)
+		for i := 1; i < len(s.Chunks); i++ {
+			if !span.Holds(s.Chunks[i].At) {
+				continue
+			}
+			gap := (s.Chunks[i].At - s.Chunks[i-1].At).Seconds()
+			if !perToken {
+				g.add(gap, 1)
+			} else if w := c.tokensOf(s.Chunks[i]); w > 0 {
+				g.add(gap/w, w)
+			}
 		}
-	}
-	return icl
+	})
+	return g
 }
 
-// dist summarises values, which it sorts.
+// manyValues is from how many values on their quantiles are selected: sorting that
+// many would take most of the time of an analysis.
+const manyValues = 1 << 16
+
+// dist summarises values, whose order it changes.
 func dist(v []float64) load.Dist {
 	if len(v) == 0 {
 		return load.Dist{}
 	}
-	slices.Sort(v)
+	if len(v) < manyValues {
+		slices.Sort(v)
+	} else {
+		var ranks []int
+		for _, p := range []float64{0.50, 0.90, 0.95, 0.99} {
+			i := int(p * float64(len(v)-1))
+			ranks = append(ranks, i, i+1)
+		}
+		slices.Sort(ranks)
+		stat.Partition(v, slices.Compact(ranks)...)
+	}
 	return load.Dist{
 		P50: stat.Quantile(v, 0.50), P90: stat.Quantile(v, 0.90),
 		P95: stat.Quantile(v, 0.95), P99: stat.Quantile(v, 0.99),
@@ -98,28 +119,38 @@ func dist(v []float64) load.Dist {
 
 // weighted is values with weights: a chunk's gap counts once per token.
 type weighted struct {
-	v      []float64
-	w      []float64
-	uneven bool
+	v    []float64
+	even float64   // the weight of all values so far
+	w    []float64 // their weights, once they differ
 }
 
 func (x *weighted) add(v, w float64) {
-	x.uneven = x.uneven || len(x.w) > 0 && w != x.w[0]
+	switch {
+	case x.w != nil:
+		x.w = append(x.w, w)
+	case len(x.v) == 0:
+		x.even = w
+	case w != x.even:
+		x.w = make([]float64, len(x.v), cap(x.v))
+		for i := range x.w {
+			x.w[i] = x.even
+		}
+		x.w = append(x.w, w)
+	}
 	x.v = append(x.v, v)
-	x.w = append(x.w, w)
 }
 
 // dist summarises by weight, and counts tokens.
 func (x *weighted) dist() load.Dist {
+	if x.w == nil {
+		d := dist(x.v)
+		d.Count = int(math.Round(x.even * float64(len(x.v))))
+		return d
+	}
 	total, sum := 0.0, 0.0
 	for i := range x.v {
 		total += x.w[i]
 		sum += x.v[i] * x.w[i]
-	}
-	if !x.uneven {
-		d := dist(x.v)
-		d.Count = int(math.Round(total))
-		return d
 	}
 	q := x.quantiles(0.50, 0.90, 0.95, 0.99)
 	return load.Dist{P50: q[0], P90: q[1], P95: q[2], P99: q[3], Mean: sum / total, Count: int(math.Round(total))}
@@ -129,7 +160,7 @@ func (x *weighted) dist() load.Dist {
 // to which a share p of the weight lies. With equal weights it is that of the
 // values.
 func (x *weighted) quantiles(p ...float64) []float64 {
-	if !x.uneven {
+	if x.w == nil {
 		return quantiles(slices.Sorted(slices.Values(x.v)), p)
 	}
 	order := make([]int, len(x.v))

@@ -39,7 +39,7 @@ func Spreads(c Curve, d *Data, l Latency) []Spread {
 	for _, s := range c.Steps {
 		p := knownSpread(s, l)
 		if v := visits[s.Concurrency]; p.Count > 0 && len(v) > 0 {
-			p.refine(newLevelData(d.Run, s.Concurrency, v, kept).values(), l)
+			p.refine(newLevelData(d.Run, s.Concurrency, v, kept), l)
 		}
 		all = append(all, p)
 	}
@@ -64,14 +64,16 @@ func knownSpread(s load.Step, l Latency) Spread {
 }
 
 // refine computes all quantiles from single values.
-func (p *Spread) refine(v latencyValues, l Latency) {
+func (p *Spread) refine(d *levelData, l Latency) {
 	shares := []float64{0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99}
 	var q []float64
 	if l == LatencyITL {
-		q = v.itl.quantiles(shares...)
+		gaps := d.gaps(true, nil)
+		q = gaps.quantiles(shares...)
 	} else {
-		slices.Sort(v.ttft)
-		q = quantiles(v.ttft, shares)
+		ttft := d.values().ttft
+		slices.Sort(ttft)
+		q = quantiles(ttft, shares)
 	}
 	p.P5, p.P10, p.P25, p.P50, p.P75, p.P90, p.P95, p.P99 = q[0], q[1], q[2], q[3], q[4], q[5], q[6], q[7]
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"kneesweep/analysis"
 	"kneesweep/analysis/slo"
@@ -18,6 +19,7 @@ const inMemory = 64 << 20
 
 // readLargeJournal is [analyzeJournal] for one whose requests stay in its file.
 func readLargeJournal(f *os.File, size int64, path string, stderr io.Writer, limits string) (source, error) {
+	debug.SetGCPercent(20) // a level at a time is in memory; its garbage need not be as large again
 	content, kept, err := journal.Index(f, size)
 	if err != nil {
 		return source{}, err

@@ -87,8 +87,15 @@ func scan(r io.Reader, request func(s *load.Sample, at int64, bytes int)) (Conte
 
 func parse(text []byte, n int) (line, error) {
 	var l line
-	if err := json.Unmarshal(text, &l); err != nil {
+	rest, chunks := cutChunks(text)
+	if err := json.Unmarshal(rest, &l); err != nil {
+		if chunks != "" { // say where, in the line as it stands
+			err = json.Unmarshal(text, &l)
+		}
 		return l, damaged(n, plain(err))
+	}
+	if l.Sample != nil && chunks != "" {
+		l.Sample.Chunks = chunks
 	}
 	if (n == 1) != (l.Run != nil) {
 		if n == 1 {
@@ -97,6 +104,32 @@ func parse(text []byte, n int) (line, error) {
 		return l, fmt.Errorf("line %d: a second run in one journal; keep one run a file: move this line and the lines after it to another", n)
 	}
 	return l, nil
+}
+
+var (
+	sampleHead = []byte(`{"sample":{`)
+	chunksHead = []byte(`"chunks":"`)
+)
+
+// cutChunks takes the packed chunks out of the line of a request: four fifths of a
+// journal are text that a JSON decoder would look at three times. In a string of
+// JSON the quotes of the key would be escaped, so the key is what it seems to be.
+func cutChunks(text []byte) (rest []byte, chunks string) {
+	if !bytes.HasPrefix(text, sampleHead) {
+		return text, ""
+	}
+	at := bytes.Index(text, chunksHead)
+	if at < 0 {
+		return text, ""
+	}
+	from := at + len(chunksHead)
+	length := bytes.IndexByte(text[from:], '"')
+	if length < 0 || bytes.IndexByte(text[from:from+length], '\\') >= 0 {
+		return text, ""
+	}
+	rest = make([]byte, 0, len(text)-length)
+	rest = append(append(rest, text[:from]...), text[from+length:]...)
+	return rest, string(text[from : from+length])
 }
 
 func (c *Content) take(l line, n int, ended *bool, inFlight *int) error {
