@@ -44,9 +44,12 @@ type curve struct {
 type step struct {
 	Concurrency       int            `json:"concurrency"`
 	Valid             bool           `json:"valid"`
+	InvalidReason     *string        `json:"invalid_reason"`
 	Throughput        *estimate      `json:"output_tokens_per_second"`
 	TTFT              quantiles      `json:"ttft_ms"`
 	ITL               quantiles      `json:"itl_ms"`
+	E2E               quantiles      `json:"e2e_ms"`
+	Models            map[string]int `json:"models"`
 	DecodeConcurrency map[string]any `json:"decode_concurrency"`
 	Finished          int            `json:"finished"`
 	Failed            int            `json:"failed"`
@@ -87,6 +90,11 @@ func (c curve) table() string {
 			ms(s.ITL.P50), s.DecodeConcurrency["mode"], s.Finished, s.Failed, s.TokenSource)
 	}
 	w.Flush()
+	for _, s := range c.Steps {
+		if s.InvalidReason != nil {
+			fmt.Fprintf(&b, "N = %d is not valid: %s\n", s.Concurrency, *s.InvalidReason)
+		}
+	}
 	fmt.Fprintf(&b, "verdict %s, knee %v, admission limit %v\n", c.Knee.Verdict, c.Knee.Concurrency, c.AdmissionLimit)
 	if c.Cause != nil {
 		fmt.Fprintf(&b, "cause %s: %s\n", c.Cause.Name, strings.Join(c.Cause.Evidence, "; "))

@@ -44,13 +44,19 @@ PARAMETER stop <|im_end|>
 // server is an OpenAI-compatible endpoint that serves the tiny model.
 type server struct {
 	binary, home, address string
+	slots                 int
 	kill                  func() // takes it away without notice
 }
 
 // startServer starts the endpoint, which is ended with the test, and by ctx.
 func startServer(ctx context.Context, t *testing.T) *server {
 	t.Helper()
-	s := &server{binary: installOllama(ctx, t), home: t.TempDir(), address: freeAddress(t)}
+	return startServerWith(ctx, t, slots)
+}
+
+func startServerWith(ctx context.Context, t *testing.T, slots int) *server {
+	t.Helper()
+	s := &server{binary: installOllama(ctx, t), home: t.TempDir(), address: freeAddress(t), slots: slots}
 	log := s.serve(ctx, t)
 	waitFor(ctx, t, "the server", log, func(ctx context.Context) error { return get(ctx, "http://"+s.address+"/api/version") })
 
@@ -67,7 +73,7 @@ func startServer(ctx context.Context, t *testing.T) *server {
 
 func (s *server) base() string { return "http://" + s.address + "/v1" }
 
-func (s *server) env() []string { return serverEnv(s.home, s.address) }
+func (s *server) env() []string { return serverEnv(s.home, s.address, s.slots) }
 
 // serve starts the process, a first or another time, and returns its log.
 func (s *server) serve(ctx context.Context, t *testing.T) (log string) {
@@ -146,7 +152,7 @@ func haswell() bool {
 	return err == nil && bytes.Contains(info, []byte(" avx2 ")) && bytes.Contains(info, []byte(" fma "))
 }
 
-func serverEnv(home, address string) []string {
+func serverEnv(home, address string, slots int) []string {
 	env := []string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + home,

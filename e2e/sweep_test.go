@@ -3,8 +3,10 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -33,7 +35,9 @@ func TestOllama(t *testing.T) {
 	t.Run("ping", func(t *testing.T) { k.ping(t, target) })
 	t.Run("sweep", func(t *testing.T) { k.sweep(t, target) })
 	t.Run("levels of its own", func(t *testing.T) { k.adaptive(t, target) })
+	t.Run("gateway and dialects", func(t *testing.T) { k.gateway(ctx, t, s) })
 	k.restart(t, s, target)
+	t.Run("other slots", func(t *testing.T) { k.otherSlots(ctx, t) })
 }
 
 // testContext ends in time for the clean-up before the test binary's own
@@ -70,6 +74,21 @@ func (k kneesweep) run(t *testing.T, args ...string) []byte {
 	t.Helper()
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + k.home}
 	return run(k.ctx, t, k.home, env, k.binary, args...)
+}
+
+// measure runs a sweep and returns its curve. On a busy machine the client may be
+// too late for any level to be valid (exit 4), which spoils neither counts nor order.
+func (k kneesweep) measure(t *testing.T, args ...string) (c curve) {
+	t.Helper()
+	cmd := exec.CommandContext(k.ctx, k.binary, slices.Concat([]string{"sweep", "--json", "--quiet", "--out", filepath.Join(t.TempDir(), "run")}, args)...)
+	cmd.Dir, cmd.Env = k.home, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + k.home}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != 4 {
+		t.Fatalf("%v: %v\n%s", args, err, lastBytes(stderr.Bytes(), 4000))
+	}
+	decode(t, stdout.Bytes(), &c)
+	return c
 }
 
 func (k kneesweep) ping(t *testing.T, target []string) {
