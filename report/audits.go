@@ -72,21 +72,6 @@ func defined(o load.Opt[float64], write func(float64) string) string {
 }
 
 func markdownAudits(w io.Writer, c analysis.Curve) {
-	var heading []string
-	for _, col := range auditColumns {
-		name := col.name
-		if col.stat != "" {
-			name += " " + col.stat
-		}
-		heading = append(heading, name+", "+col.unit)
-	}
-	var rows [][]string
-	for _, s := range c.Steps {
-		var row []string
-		for _, col := range auditColumns {
-			row = append(row, col.cell(s))
-		}
-		rows = append(rows, row)
-	}
+	heading, rows := columnsTable(c, auditColumns)
 	markdownTable(w, heading, rows)
 }

@@ -20,13 +20,21 @@ var looksFor = map[string]string{
 	knee.MethodN95:           "95 % of the plateau is reached",
 }
 
-// markdownEstimates shows the definitions of a knee side by side, the primary one
-// first, and says so when they disagree.
-func markdownEstimates(w io.Writer, c analysis.Curve) {
-	if len(c.Estimates) == 0 {
-		return
-	}
-	var rows [][]string
+// formulas are what each definition fits; the doc comments of analysis/knee have them
+// in full.
+var formulas = map[string]string{
+	knee.MethodSegmented:     "X(N) = a + b · min(N, K)",
+	knee.MethodSegmentedFree: "X(N) = c + b₁ · min(N, K) + b₂ · max(N − K, 0), b₂ < b₁",
+	knee.MethodHyperbolaCap:  "X(N) = min(N / (t₀ + t₁ · N), C), K = C · t₀ / (1 − C · t₁)",
+	knee.MethodAsymptotic:    "N* = N₁ · plateau / X(N₁)",
+	knee.MethodUSL:           "X(N) = γ · N / (1 + α · (N − 1) + β · N · (N − 1)), N* = √((1 − α) / β)",
+	knee.MethodKneedle:       "largest x − n with both scaled to [0, 1]",
+	knee.MethodN95:           "K − 0.05 · (a + b · K) / b for X(N) = a + b · min(N, K)",
+}
+
+// estimateRows has a row for each definition: its name, value and interval, the place
+// that it looks for, and its note.
+func estimateRows(c analysis.Curve) (rows [][]string) {
 	for _, e := range c.Estimates {
 		value, interval := plots.Missing, plots.Missing
 		if e.Concurrency.OK {
@@ -35,11 +43,24 @@ func markdownEstimates(w io.Writer, c analysis.Curve) {
 				interval = b
 			}
 		}
-		name := "`" + e.Method + "`"
-		if e.Method == c.Knee.Method {
+		rows = append(rows, []string{e.Method, value, interval, looksFor[e.Method], e.Note})
+	}
+	return rows
+}
+
+// markdownEstimates shows the definitions of a knee side by side, the primary one
+// first, and says so when they disagree.
+func markdownEstimates(w io.Writer, c analysis.Curve) {
+	if len(c.Estimates) == 0 {
+		return
+	}
+	rows := estimateRows(c)
+	for _, row := range rows {
+		name := "`" + row[0] + "`"
+		if row[0] == c.Knee.Method {
 			name += " (primary)"
 		}
-		rows = append(rows, []string{name, value, interval, looksFor[e.Method], escape(e.Note)})
+		row[0], row[4] = name, escape(row[4])
 	}
 	fmt.Fprint(w, "Definitions of a knee side by side; they look for different places, and the primary one is the knee of this report:\n\n")
 	markdownTable(w, []string{"method", "streams", "95 % interval, streams", "the place where", "note"}, rows)

@@ -46,7 +46,7 @@ func Markdown(w io.Writer, c analysis.Curve, imageName string) error {
 		markdownAudits(b, c)
 		markdownServer(b, c)
 	}
-	fmt.Fprint(b, "## What the figures mean\n\n", definitions)
+	markdownDefinitions(b)
 	return b.Flush()
 }
 
@@ -59,28 +59,33 @@ func markdownTable(w io.Writer, heading []string, rows [][]string) {
 	fmt.Fprintln(w)
 }
 
-func markdownLevels(w io.Writer, c analysis.Curve) {
-	var heading []string
-	for _, col := range columnsOf(c) {
+// columnsTable has a column for each of cols and a row for each level.
+func columnsTable(c analysis.Curve, cols []column) (heading []string, rows [][]string) {
+	for _, col := range cols {
 		name := strings.TrimSpace(col.name + " " + col.stat)
 		if col.unit != "" {
 			name += ", " + col.unit
 		}
 		heading = append(heading, name)
 	}
-	var rows [][]string
 	for _, s := range c.Steps {
 		var row []string
-		for i, col := range columnsOf(c) {
-			cell := col.cell(s)
-			if m := mark(c, s); i == 0 && m != "" {
-				cell = "`" + m + "` " + cell
-			}
-			row = append(row, cell)
+		for _, col := range cols {
+			row = append(row, col.cell(s))
 		}
 		rows = append(rows, row)
 	}
-	markdownTable(w, append([]string(nil), heading...), rows)
+	return heading, rows
+}
+
+func markdownLevels(w io.Writer, c analysis.Curve) {
+	heading, rows := columnsTable(c, columnsOf(c))
+	for i, s := range c.Steps {
+		if m := mark(c, s); m != "" {
+			rows[i][0] = "`" + m + "` " + rows[i][0]
+		}
+	}
+	markdownTable(w, heading, rows)
 	notes := remarks(c)
 	for _, r := range notes {
 		m, text, _ := strings.Cut(r, "  ")

@@ -10,15 +10,15 @@ import (
 )
 
 // fact is one line of the account of what was asked and how.
-type fact struct{ name, value string }
+type fact struct{ Name, Value string }
 
 // markdownSettings writes what was asked of the endpoint and how it was
 // measured; what is not recorded is left out.
 func markdownSettings(w io.Writer, r load.Run) {
 	fmt.Fprint(w, "## What was asked, and how it was measured\n\n")
 	for _, f := range append(requestFacts(r), settingFacts(r)...) {
-		if f.value != "" {
-			fmt.Fprintf(w, "- %s: %s\n", f.name, escape(f.value))
+		if f.Value != "" {
+			fmt.Fprintf(w, "- %s: %s\n", f.Name, escape(f.Value))
 		}
 	}
 	fmt.Fprintln(w)

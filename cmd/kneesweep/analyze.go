@@ -17,7 +17,7 @@ func analyzeCommand() *cli.Command {
 		Usage:     "curve, table and verdict from a journal, a curve.json, a CSV or the result files of another tool",
 		ArgsUsage: "FILE…",
 		Flags: append(atFlags(),
-			&cli.StringFlag{Name: "out", Usage: "also write curve.json, curve.png and report.md to `FOLDER`"},
+			&cli.StringFlag{Name: "out", Usage: "also write curve.json, curve.png, report.md and report.html to `FOLDER`"},
 			sloFlag(""),
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document (a list when there are several curves)"},
 		),

@@ -28,9 +28,10 @@ const (
 	curveFile   = "curve.json"
 	figureFile  = "curve.png"
 	reportFile  = "report.md"
+	pageFile    = "report.html"
 )
 
-var runFiles = []string{journalFile, curveFile, figureFile, reportFile}
+var runFiles = []string{journalFile, curveFile, figureFile, reportFile, pageFile}
 
 // output is the folder of a run.
 type output struct {
@@ -129,7 +130,7 @@ func (o output) finish(c *cli.Context, curve analysis.Curve) error {
 	return err
 }
 
-// write writes curve, figure and report. It writes all that it can.
+// write writes curve, figure and reports. It writes all that it can.
 func (o output) write(c analysis.Curve) error {
 	var errs []error
 	save := func(name string, render func(*bytes.Buffer) error) {
@@ -155,6 +156,7 @@ func (o output) write(c analysis.Curve) error {
 		})
 	}
 	save(reportFile, func(b *bytes.Buffer) error { return report.Markdown(b, c, figure) })
+	save(pageFile, func(b *bytes.Buffer) error { return report.HTML(b, c) })
 	return errors.Join(errs...)
 }
 
