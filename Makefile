@@ -5,7 +5,7 @@ FUZZTIME ?= 30s
 TOOL      = $(GO) tool -modfile=tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz bench many benchmarks lint golden e2e demo accuracy
+.PHONY: help build test race fuzz bench many benchmarks lint golden e2e browser screenshots demo accuracy
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,12 @@ lint: ## golangci-lint, in the version that tools/go.mod pins
 
 golden: ## rewrite the golden files; look at the pictures before committing them
 	$(GO) test ./plots ./report -update
+
+browser: ## the page of a run in headless Chromium (Debian: apt-get install chromium)
+	cd browser && $(GO) test -tags browser -count=1 ./...
+
+screenshots: ## the page of RUN=FOLDER, light, dark and as wide as a phone, into docs/
+	cd browser && RUN=$(abspath $(RUN))/report.html SHOTS=$(CURDIR)/docs $(GO) test -tags browser -count=1 -run Screenshots ./...
 
 e2e: ## a sweep against a real server (builds Ollama the first time)
 	$(GO) test -tags e2e -count=1 -v -timeout 30m ./e2e/

@@ -54,7 +54,7 @@ func keyFigures(c analysis.Curve) (keys []keyFigure) {
 		if r.LimitedBy != "" {
 			note = "limited by " + r.LimitedBy
 		}
-		keys = append(keys, keyFigure{"Allow", whole(r.Concurrency.V), "parallel streams", note})
+		keys = append(keys, keyFigure{"Allow", whole(r.Concurrency.V), "streams", note})
 	}
 	if k := c.Knee.Concurrency; k.OK {
 		note := ""
