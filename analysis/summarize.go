@@ -24,7 +24,8 @@ func Analyze(d Data) Curve {
 	run.Request.InputTokensGot = promptTokensMean(d.Samples)
 	c := Build(run, Summarize(d))
 	c.Confirm = confirm(d, c)
-	return c
+	c.Used = usedBy(d)
+	return Priced(c, run.Settings.Prices)
 }
 
 // promptTokensMean is the mean prompt as the server counted it.

@@ -70,6 +70,7 @@ type Settings struct {
 	Warmup       int
 	MaxErrorRate float64
 	SLO          string // the limits asked for, in the canonical form of analysis/slo; empty = none
+	Prices       Prices `json:",omitzero"`
 }
 
 // Truth is the knee that a simulated endpoint was built with.
