@@ -38,7 +38,7 @@ func ParseClaims(file string, data []byte) (claims.File, error) {
 	}
 	r := claimsReader{file: file}
 	if root == nil {
-		return out, fmt.Errorf("%s:1: claims: there are none; write a list of them under claims:", file)
+		return out, fmt.Errorf("%s:1: claims: there are none; write them as a list under the key claims", file)
 	}
 	r.each(root, "", claimsKeys, func(key string, n *yaml.Node) {
 		switch key {
@@ -51,7 +51,7 @@ func ParseClaims(file string, data []byte) (claims.File, error) {
 		}
 	})
 	if len(out.Claims) == 0 && len(r.problems) == 0 {
-		r.problem(root, "claims: there are none; write a list of them under claims:")
+		r.problem(root, "claims: there are none; write them as a list under the key claims")
 	}
 	if more := len(r.problems) - maxProblems; more > 0 {
 		r.problems = append(r.problems[:maxProblems:maxProblems], fmt.Errorf("%s: and %d more", file, more))

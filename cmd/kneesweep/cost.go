@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -63,7 +64,7 @@ func parsePrices(c *cli.Context) (load.Prices, error) {
 		p.Cached = c.Float64("price-cached")
 	}
 	if c.IsSet("price-hour") {
-		duty, err := parseDuty(c.String("duty-cycle"))
+		duty, err := parseDuty(cmp.Or(c.String("duty-cycle"), "1"))
 		if err != nil {
 			return p, err
 		}

@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"client/sse", "sweep/pace", "sim/pipe", "analysis/stat", "analysis/slo", "internal/secret", "gate"},
 	{"workload", "client/probe", "record/journal", "record/peers", "record/table", "record/parquet", "record/prom", "analysis/steady", "analysis/knee", "analysis/cost", "sim"},
 	{"client", "analysis"},
-	{"sweep", "plots", "record/history", "analysis/compare", "analysis/claims"},
+	{"sweep", "plots", "record/history", "analysis/compare", "analysis/claims", "analysis/plan"},
 	{"report", "ceiling"},
 	{"nightly"},
 	{"config"},
