@@ -28,10 +28,10 @@ import (
 const (
 	busiest  = 0.99 // share of the saturated rate that is planned with at most: above it a queue has no end
 	alike    = 0.01 // rates that differ by less are the same: then fewer streams win
-	coarse   = 15_000
-	fine     = 150_000 // requests of a simulation
-	rough    = 8       // halvings of the rate
-	precise  = 14
+	coarse   = 20_000
+	medium   = 60_000
+	fine     = 400_000    // requests of a simulation
+	halvings = 8          // of the rate
 	monthly  = 730 * 3600 // seconds
 	maxCount = 1_000_000  // replicas
 )
@@ -87,11 +87,8 @@ func Make(c analysis.Curve, d Demand) (Plan, error) {
 		return Plan{}, fmt.Errorf("%w: %s", ErrUnmet, why)
 	}
 	p := Plan{Demand: d, Streams: streams, Saturated: s.saturated(streams)}
-	most, by := s.highest(streams, d.Limits, 1, fine, precise)
-	p.LimitedBy = by
-	slow, _ := s.highest(streams, d.Limits, 1+s.spread, fine, precise)
-	fast, _ := s.highest(streams, d.Limits, 1-s.spread, fine, precise)
-	p.PerReplica = load.Estimate{Value: most, Lo: min(most, slow), Hi: max(most, fast)}
+	p.PerReplica, p.LimitedBy = s.perReplica(streams, d.Limits)
+	most := p.PerReplica.Value
 	wanted := d.Rate * (1 + d.Headroom)
 	count := func(each float64) float64 { return math.Max(1, math.Ceil(wanted/each-1e-9)) }
 	p.Replicas = load.Estimate{Value: count(most), Lo: count(p.PerReplica.Hi), Hi: count(p.PerReplica.Lo)}
@@ -140,7 +137,7 @@ func (s *service) best(all []int, limits slo.Limits) (streams int, why string) {
 	}
 	rates := make([]float64, len(all))
 	for i, n := range all {
-		rates[i], why = s.highest(n, limits, 1, coarse, rough)
+		rates[i], why = s.highest(n, limits, 1, coarse)
 	}
 	most := slices.Max(rates)
 	if most == 0 {
@@ -149,22 +146,49 @@ func (s *service) best(all []int, limits slo.Limits) (streams int, why string) {
 	return all[slices.IndexFunc(rates, func(r float64) bool { return r >= most*(1-alike) })], ""
 }
 
+// perReplica is what one replica of so many streams serves at most, with its interval:
+// what it would serve if all times were as long, or as short, as their interval says.
+func (s *service) perReplica(streams int, limits slo.Limits) (load.Estimate, string) {
+	most, by := s.highest(streams, limits, 1, fine)
+	middle, _ := s.highest(streams, limits, 1, medium)
+	slow, _ := s.highest(streams, limits, 1+s.spread, medium)
+	fast, _ := s.highest(streams, limits, 1-s.spread, medium)
+	if middle == 0 || most == 0 {
+		return load.Estimate{Value: most, Hi: fast}, by
+	}
+	return load.Estimate{Value: most, Lo: most * min(1, slow/middle), Hi: most * max(1, fast/middle)}, by
+}
+
 // highest is the rate up to which one replica of so many streams keeps the limits,
 // found by halving, and the limit that ends it; 0 if none is. Slower makes every
 // time longer by that factor.
-func (s *service) highest(streams int, limits slo.Limits, slower float64, requests, halvings int) (rate float64, by string) {
+func (s *service) highest(streams int, limits slo.Limits, slower float64, requests int) (rate float64, by string) {
 	top := busiest * s.saturated(streams) / slower
+	keeps := func(rate float64, requests int) bool {
+		o := s.simulate(streams, rate, slower, requests, limits)
+		if !o.kept() {
+			by = o.worst().String()
+		}
+		return o.kept()
+	}
+	if keeps(top, requests) {
+		return top, "stability"
+	}
 	lo, hi := 0.0, top
-	by = "stability"
-	if s.simulate(streams, top, slower, requests, limits).kept() {
-		return top, by
+	if requests > coarse { // few requests tell where to look
+		near, _ := s.highest(streams, limits, slower, coarse)
+		if around := 0.9 * near; keeps(around, requests) {
+			lo = around
+		}
+		if around := 1.1 * near; around < top && around > 0 && !keeps(around, requests) {
+			hi = around
+		}
 	}
 	for range halvings {
-		mid := (lo + hi) / 2
-		if o := s.simulate(streams, mid, slower, requests, limits); o.kept() {
+		if mid := (lo + hi) / 2; keeps(mid, requests) {
 			lo = mid
 		} else {
-			hi, by = mid, o.worst().String()
+			hi = mid
 		}
 	}
 	return lo, by
@@ -173,7 +197,7 @@ func (s *service) highest(streams int, limits slo.Limits, slower float64, reques
 // expect is what a replica of so many streams gives at a rate.
 func (s *service) expect(streams int, rate float64, limits slo.Limits) (all []Expectation, waiting float64) {
 	endless := rate >= s.saturated(streams)
-	o := s.simulate(streams, rate, 1, fine, limits)
+	o := s.simulate(streams, rate, 1, medium, limits)
 	for i, l := range limits {
 		if l.Figure == slo.ErrorRate {
 			continue

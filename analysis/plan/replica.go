@@ -79,14 +79,14 @@ type job struct {
 // give the same outcome.
 func (s *service) simulate(streams int, rate, slower float64, requests int, limits slo.Limits) outcome {
 	const stream = 0x706c616e // "plan"
-	arrivals := rand.New(rand.NewPCG(1, stream))
+	gaps := exponential(requests, rand.New(rand.NewPCG(1, stream)))
 	r := &replica{
 		service: s, streams: streams, slower: slower, speed: 1, jobs: make([]job, requests),
 		work: rand.New(rand.NewPCG(2, stream)), luck: rand.New(rand.NewPCG(3, stream)),
 	}
 	r.out = outcome{limits: limits, over: make([]int, len(limits)), values: make([][]float64, len(limits))}
 	skip := int(ramp * float64(requests))
-	next := arrivals.ExpFloat64() / rate
+	next := gaps[0] / rate
 	for i := 0; i < requests; {
 		if what, at := r.nextEvent(); what != nothing && at <= next {
 			r.step(what, at)
@@ -100,10 +100,25 @@ func (s *service) simulate(streams int, rate, slower float64, requests int, limi
 			r.out.broken = true
 			break
 		}
-		next += arrivals.ExpFloat64() / rate
-		i++
+		if i++; i < requests {
+			next += gaps[i] / rate
+		}
 	}
 	return r.out
+}
+
+// exponential are n gaps with the mean of exactly 1, so that chance does not change
+// the rate: near saturation the tail of the wait follows it closely.
+func exponential(n int, rng *rand.Rand) []float64 {
+	gaps, sum := make([]float64, n), 0.0
+	for i := range gaps {
+		gaps[i] = rng.ExpFloat64()
+		sum += gaps[i]
+	}
+	for i := range gaps {
+		gaps[i] *= float64(n) / sum
+	}
+	return gaps
 }
 
 // replica is one in the middle of a simulation.
@@ -199,7 +214,12 @@ func (r *replica) start(i int) {
 	if j := &r.jobs[i]; j.counts && r.now > j.arrived {
 		r.out.waited++
 	}
-	r.firsts.push(r.firstClock+r.firstShape.at(r.work.Float64()), i)
+	work := r.firstShape.at(r.work.Float64())
+	if n := r.running(); n > 0 && r.now == r.jobs[i].arrived {
+		// It came in the middle of a step of those that run, and joins the next one.
+		work += r.work.Float64() * r.tpot * r.rest[n] / r.first[n]
+	}
+	r.firsts.push(r.firstClock+work, i)
 }
 
 // end counts a request.
