@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -69,20 +70,30 @@ func newService(c analysis.Curve) (*service, error) {
 	if len(near) == 0 {
 		return nil, errors.New("the curve has no level with the times of whole requests (TTFT and E2E); give the journal or the curve.json of a sweep, or the result files of another tool that keeps them")
 	}
-	s.most = int(near[len(near)-1].Concurrency)
+	s.most = near[len(near)-1].Concurrency
 	if c.Admission.OK {
 		s.most = int(queue)
 	}
-	cv := pooledScatter(c.Steps)
+	cv, last := pooledScatter(c.Steps), near[len(near)-1]
 	s.means(whole, first, cv)
 	s.spread = halfWidth(c.Steps, near, queue, cv)
-	s.shapes(near[len(near)-1])
-	s.scatter, s.window = longScatter(c.Steps, cv), near[len(near)-1].Window.Seconds()
-	if near[len(near)-1].E2E.Count < enough {
+	s.shapes(last)
+	s.vary(longScatter(c.Steps, cv), last.Window.Seconds())
+	if last.E2E.Count < enough {
 		s.warnings = append(s.warnings, load.Warnf(load.WarnFewSamples, "%d requests at N = %d tell how much requests differ; %d would do",
-			near[len(near)-1].E2E.Count, near[len(near)-1].Concurrency, enough))
+			last.E2E.Count, last.Concurrency, enough))
 	}
-	return s, nil
+	return s, s.check()
+}
+
+// check refuses times that are none, which a file may hold.
+func (s *service) check() error {
+	for n := 1; n <= s.most; n++ {
+		if t := s.first[n] + s.rest[n]; !(s.first[n] > 0 && s.rest[n] > 0) || math.IsInf(t, 0) {
+			return fmt.Errorf("the curve's times at %d streams are no times (TTFT %g s of E2E %g s); analyze the journal of the run", n, s.first[n], t)
+		}
+	}
+	return nil
 }
 
 // completions is how many requests/s a level completes, by its tokens and the mean
@@ -115,6 +126,19 @@ const enough = 59
 // requests.
 func (s *service) saturated(streams int) float64 {
 	return float64(streams) / (s.first[streams] + s.rest[streams])
+}
+
+// shortest is the least window in which the speed is drawn, as a share of a request.
+const shortest = 0.05
+
+// vary lets the speed change from window to window. Of windows much shorter than a
+// request several make one, which scatters less.
+func (s *service) vary(scatter, window float64) {
+	if least := shortest * (s.first[s.most] + s.rest[s.most]); window > 0 && window < least {
+		scatter *= math.Sqrt(window / least)
+		window = least
+	}
+	s.scatter, s.window = scatter, window
 }
 
 // means fills in the times for every n from 1 to the most: whole requests on a
@@ -262,7 +286,7 @@ func (s *service) shapes(step load.Step) {
 type shape struct{ p, x []float64 }
 
 func newShape(d load.Dist) shape {
-	if d.Count == 0 || !(d.Mean > 0) {
+	if d.Count == 0 || !(d.Mean > 0 && d.P50 >= 0) || math.IsInf(d.Mean, 0) {
 		return shape{[]float64{0, 1}, []float64{1, 1}}
 	}
 	p, x := []float64{0, 0.5}, []float64{d.P50, d.P50}
