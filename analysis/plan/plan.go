@@ -36,6 +36,9 @@ const (
 	maxCount = 1_000_000  // replicas
 )
 
+// stability is what limits a replica that keeps every limit up to the busiest.
+const stability = "stability"
+
 // ErrUnmet says that no number of replicas keeps the limits.
 var ErrUnmet = errors.New("no number of replicas meets the limits")
 
@@ -167,12 +170,12 @@ func (s *service) highest(streams int, limits slo.Limits, slower float64, reques
 	keeps := func(rate float64, requests int) bool {
 		o := s.simulate(streams, rate, slower, requests, limits)
 		if !o.kept() {
-			by = o.worst().String()
+			by = o.by()
 		}
 		return o.kept()
 	}
 	if keeps(top, requests) {
-		return top, "stability"
+		return top, stability
 	}
 	lo, hi := 0.0, top
 	if requests > coarse { // few requests tell where to look

@@ -45,11 +45,12 @@ func (o outcome) worstAt() int {
 	return worst
 }
 
-func (o outcome) worst() slo.Limit {
-	if i := o.worstAt(); i >= 0 {
-		return o.limits[i]
+// by names what is not kept.
+func (o outcome) by() string {
+	if i := o.worstAt(); !o.broken && i >= 0 {
+		return o.limits[i].String()
 	}
-	return slo.Limit{}
+	return stability
 }
 
 // quantile is the percentile that a limit bounds.
