@@ -33,7 +33,8 @@ func readClaimed(t *testing.T, r result) (c claimed) {
 // other, and each has a verdict with its reason.
 func TestPublishedFiguresOfGrok(t *testing.T) {
 	t.Parallel()
-	r := command("claims", grok, shared().dir, "--json")
+	run := simulatedCurve(t)
+	r := command("claims", grok, run, "--json")
 	c := readClaimed(t, r)
 	if len(c.Contradictions) != 1 || !strings.HasPrefix(c.Contradictions[0].Text, "150 ms per 1,000 tokens is 6,667 tokens/s, not 1,200") {
 		t.Errorf("contradictions %+v", c.Contradictions)
@@ -45,12 +46,12 @@ func TestPublishedFiguresOfGrok(t *testing.T) {
 			t.Errorf("%s: no reason", v.Name)
 		}
 	}
-	// The embedded endpoint gives about 6,000 tokens/s, and one stream takes 4 s.
+	// The endpoint gives about 6,000 tokens/s, and one stream takes 4 s.
 	if r.code != exitMissed || verdicts["throughput"] != "confirmed" || verdicts["time of 1,000 tokens"] != "refuted" || verdicts["scaling"] != "not_comparable" {
 		t.Errorf("exit %d, %v", r.code, verdicts)
 	}
 	for _, format := range []string{"", "--markdown"} {
-		args := []string{"claims", grok, shared().dir}
+		args := []string{"claims", grok, run}
 		if format != "" {
 			args = append(args, format)
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"math"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -26,17 +25,17 @@ type planned struct {
 	Month *struct{ Value float64 } `json:"cost_per_month"`
 }
 
-// TestPlanOfASweep plans for what the embedded endpoint was measured to serve: up to 8
-// streams, and with all of them most.
+// TestPlanOfASweep plans for an endpoint that completes 150 requests/s at most.
 func TestPlanOfASweep(t *testing.T) {
 	t.Parallel()
-	args := []string{"plan", shared().dir, "--slo", "ttft_p95<=200ms", "--price-hour", "2", "--gpus", "4", "--json"}
+	run := simulatedCurve(t)
+	args := []string{"plan", run, "--slo", "ttft_p95<=200ms", "--price-hour", "2", "--gpus", "4", "--json"}
 	r := command(append(args, "--users", "12000", "--per-user", "2/min")...)
 	var p planned
 	if err := json.Unmarshal([]byte(r.out), &p); err != nil {
 		t.Fatalf("exit %d, %s: %v", r.code, r.err, err)
 	}
-	if p.Schema != "kneesweep/capacity/v1" || p.Rate != 400 || p.Streams != 8 || p.Each.Value <= 0 || p.Replicas.Value != math.Ceil(400/p.Each.Value) {
+	if p.Schema != "kneesweep/capacity/v1" || p.Rate != 400 || p.Streams != 24 || p.Each.Value < 120 || p.Each.Value > 150 || p.Replicas.Value != math.Ceil(400/p.Each.Value) {
 		t.Errorf("%+v", p)
 	}
 	if p.Month == nil || p.Month.Value != p.Replicas.Value*2*4*730 {
@@ -45,7 +44,7 @@ func TestPlanOfASweep(t *testing.T) {
 	if e := p.Expected; len(e) != 1 || e[0].Figure != "ttft" || e[0].Value > 200 || e[0].Fewer != nil && *e[0].Fewer <= 200 {
 		t.Errorf("expected %+v", e)
 	}
-	text := command("plan", filepath.Join(shared().dir, curveFile), "--slo", "ttft_p95<=200ms", "--rate", "400", "--headroom", "20%")
+	text := command("plan", run, "--slo", "ttft_p95<=200ms", "--rate", "400", "--headroom", "20%")
 	if text.code != 0 || !strings.Contains(text.out, "serve 400 requests/s and 20 % to spare") || !strings.Contains(text.out, "TTFT p95") {
 		t.Errorf("exit %d, %s\n%s", text.code, text.err, text.out)
 	}
@@ -55,7 +54,7 @@ func TestPlanOfASweep(t *testing.T) {
 func TestPlanRefused(t *testing.T) {
 	t.Parallel()
 	table := write(t, "table.csv", csvOf("1,2,4,8,16", "100,200,400,400,400"))
-	dir := shared().dir
+	dir := simulatedCurve(t)
 	for _, c := range []struct {
 		args []string
 		code int
