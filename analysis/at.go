@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -29,20 +30,9 @@ type Reading struct {
 // one is not known: those of latencies need the single requests, d, which may be
 // nil. Nothing is extrapolated: the error names the range that was measured.
 func ReadAt(c Curve, d *Data, n int) (Reading, error) {
-	valid := slices.DeleteFunc(slices.Clone(c.Steps), func(s load.Step) bool { return !s.Valid })
-	switch {
-	case len(valid) == 0:
-		return Reading{}, fmt.Errorf("no valid level was measured")
-	case n < valid[0].Concurrency || n > valid[len(valid)-1].Concurrency:
-		return Reading{}, fmt.Errorf("%d streams lie outside of the valid levels, %d to %d, and nothing is extrapolated; sweep with a level of %d",
-			n, valid[0].Concurrency, valid[len(valid)-1].Concurrency, n)
-	}
-	i := slices.IndexFunc(valid, func(s load.Step) bool { return s.Concurrency >= n })
-	above, below := valid[i], valid[i]
-	w := 0.0
-	if above.Concurrency > n {
-		below = valid[i-1]
-		w = float64(n-below.Concurrency) / float64(above.Concurrency-below.Concurrency)
+	below, above, w, err := beside(c, n)
+	if err != nil {
+		return Reading{}, err
 	}
 	r := Reading{Concurrency: n, Below: below.Concurrency, Above: above.Concurrency, Throughput: between(below.Throughput, above.Throughput, w)}
 	if k := c.Knee.Concurrency; k.OK && below.Concurrency < above.Concurrency {
@@ -54,6 +44,49 @@ func ReadAt(c Curve, d *Data, n int) (Reading, error) {
 	r.TPOT = between(perToken(below), perToken(above), w)
 	r.Decode = between(median(below.Decode, decode[below.Concurrency]), median(above.Decode, decode[above.Concurrency]), w)
 	return r, nil
+}
+
+// TTFTAt reads the p50, p90, p95 or p99 of the time to first token at n streams, in
+// seconds, as [ReadAt] does.
+func TTFTAt(c Curve, d *Data, n, percentile int) (load.Estimate, error) {
+	below, above, w, err := beside(c, n)
+	if err != nil {
+		return load.Estimate{}, err
+	}
+	var known map[int][]load.Estimate
+	if d != nil {
+		known = TTFTIntervals(*d, float64(percentile)/100)
+	}
+	at := func(s load.Step) load.Opt[load.Estimate] {
+		dist := s.TTFT
+		dist.P50 = map[int]float64{50: dist.P50, 90: dist.P90, 95: dist.P95, 99: dist.P99}[percentile]
+		return median(dist, known[s.Concurrency])
+	}
+	e := between(at(below), at(above), w)
+	if !e.OK || math.IsNaN(e.V.Value) {
+		return load.Estimate{}, fmt.Errorf("no p%d of TTFT is known at %d streams", percentile, n)
+	}
+	return e.V, nil
+}
+
+// beside finds the valid levels below and above n streams, and how far n lies from
+// the first to the second; both are n where it was measured.
+func beside(c Curve, n int) (below, above load.Step, w float64, err error) {
+	valid := slices.DeleteFunc(slices.Clone(c.Steps), func(s load.Step) bool { return !s.Valid })
+	switch {
+	case len(valid) == 0:
+		return below, above, 0, errors.New("no valid level was measured")
+	case n < valid[0].Concurrency || n > valid[len(valid)-1].Concurrency:
+		return below, above, 0, fmt.Errorf("%d streams lie outside of the valid levels, %d to %d, and nothing is extrapolated; sweep with a level of %d",
+			n, valid[0].Concurrency, valid[len(valid)-1].Concurrency, n)
+	}
+	i := slices.IndexFunc(valid, func(s load.Step) bool { return s.Concurrency >= n })
+	above, below = valid[i], valid[i]
+	if above.Concurrency > n {
+		below = valid[i-1]
+		w = float64(n-below.Concurrency) / float64(above.Concurrency-below.Concurrency)
+	}
+	return below, above, w, nil
 }
 
 // orValue is v unless it is not known.

@@ -46,7 +46,7 @@ func Build(run load.Run, steps []load.Step) Curve {
 	}
 	c.Recommended = recommend(c, sloLevel(c.Steps))
 	c.Warnings = runWarnings(run, c.Steps)
-	return c
+	return Priced(c, run.Settings.Prices)
 }
 
 // pointsOf takes the windows of the valid steps.

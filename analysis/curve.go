@@ -20,6 +20,8 @@ type Curve struct {
 	Admission   load.Opt[load.Estimate] // K_admit; undefined = no admission limit seen
 	Cause       *Cause                  // nil without a knee
 	Recommended Recommended
+	Used        *load.Used    // nil for a run that was not measured here
+	Account     *Account      // nil without prices
 	Confirm     *Confirmation // nil when no open loop was run
 	At          *Reading      // nil unless a number of streams was asked about
 	Warnings    []load.Warning

@@ -7,8 +7,8 @@ import (
 // Stored is the requests of a run that stay where they are kept, such as a file
 // too large for memory. Samples come in order of Sent, then ID.
 type Stored interface {
-	// InputTokensGot is the mean prompt as the server counted it.
-	InputTokensGot() load.Opt[float64]
+	// Tally sums them up.
+	Tally() load.Tally
 	// Overlapping returns the samples that end in or after a span's From and were
 	// sent before its To, and those that were sent during the visits of these
 	// indices.
@@ -58,20 +58,14 @@ func (r requests) each(f func(*load.Sample)) {
 	}
 }
 
-// promptTokensMean is the mean prompt as the server counted it.
-func (d Data) promptTokensMean() load.Opt[float64] {
+// tally sums up all requests.
+func (d Data) tally() load.Tally {
 	if d.Stored != nil {
-		return d.Stored.InputTokensGot()
+		return d.Stored.Tally()
 	}
-	sum, n := 0, 0
+	var t load.Tally
 	for i := range d.Samples {
-		if p := d.Samples[i].PromptTokens; p.OK {
-			sum += p.V
-			n++
-		}
+		t.Add(&d.Samples[i], d.Run.Request.InputTokensAsked)
 	}
-	if n == 0 {
-		return load.Opt[float64]{}
-	}
-	return load.Some(float64(sum) / float64(n))
+	return t
 }

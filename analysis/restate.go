@@ -23,7 +23,8 @@ func Restate(d *Data) error {
 	if i := slices.IndexFunc(limits, func(l slo.Limit) bool { return l.Figure == slo.ITL }); i >= 0 {
 		return fmt.Errorf("%s: the journal keeps no inter-token latencies; limit TPOT instead, or sweep with --journal chunks", limits[i])
 	}
-	sum := load.Summary{InputTokensGot: d.Summary.InputTokensGot, Steps: slices.Clone(d.Summary.Steps)}
+	sum := *d.Summary
+	sum.Steps = slices.Clone(sum.Steps)
 	all, visits := d.requests(), visitsByLevel(d.Visits)
 	for i := range sum.Steps {
 		st := &sum.Steps[i]

@@ -30,12 +30,14 @@ func Analyze(d Data) Curve {
 	run.Request.InputTokensGot = sum.InputTokensGot
 	c := Build(run, sum.Steps)
 	c.Confirm = confirm(d, c)
-	return c
+	c.Used = sum.Used
+	return Priced(c, run.Settings.Prices)
 }
 
 // Sum is what a run came to. With it [Analyze] needs no chunks.
 func Sum(d Data) *load.Summary {
-	return &load.Summary{InputTokensGot: d.promptTokensMean(), Steps: Summarize(d)}
+	t := d.tally()
+	return &load.Summary{InputTokensGot: t.PromptMean(), Used: t.Used(), Steps: Summarize(d)}
 }
 
 // Summarize makes one Step per level, ascending, all its visits pooled. Visits

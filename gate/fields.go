@@ -75,11 +75,17 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 			"output_lengths": structure(of(text, "asked").and(of(number, "mean"))),
 		})),
 		"settings": structure(of(millis, "window_ms", "think_ms").and(of(number, "measurements", "passes", "requests", "warmup")).
-			and(of(fraction, "max_error_rate", "precision")).and(of(text, "slo", "journal"))),
+			and(of(fraction, "max_error_rate", "precision")).and(of(text, "slo", "journal")).and(fields{
+			"prices": structure(of(number, "input_per_million", "cached_per_million", "output_per_million", "per_gpu_hour", "gpus").and(of(fraction, "duty_cycle"))),
+		})),
 		"truth":     structure(of(number, "knee", "admission_limit")),
 		"preflight": structure(of(text, "cause", "error")),
 	})),
 	"steps": step,
+	"used":  structure(of(number, "requests", "input_tokens", "cached_tokens", "output_tokens", "seconds")),
+	"cost": structure(of(number, "spent").and(fields{
+		"cheapest": structure(of(number, "concurrency", "within_one_percent_from").and(levelCost)),
+	})),
 	"at": structure(of(number, "concurrency", "below", "above").and(of(text, "why")).and(of(boolean, "knee_between")).and(fields{
 		"output_tokens_per_second": interval, "decode_tokens_per_second_p50": interval,
 		"ttft_p50_ms": {kind: millis, members: of(millis, "value", "lo", "hi")},
@@ -142,6 +148,7 @@ var step = structure(of(list, "measurements", "warnings").and(of(counts, "models
 	"e2e_ms":                   distribution(millis),
 	"dispatch_delay_ms":        distribution(millis),
 	"slo":                      structure(of(boolean, "met").and(of(text, "text"))),
+	"cost":                     structure(levelCost),
 	"in_flight":                structure(of(number, "mean", "peak")),
 	"decode_concurrency": structure(of(number, "mean", "mode", "p90", "peak").
 		and(of(fraction, "peak_share", "peak_windows_share", "above_p90_share"))),
@@ -154,6 +161,9 @@ var step = structure(of(list, "measurements", "warnings").and(of(counts, "models
 		and(of(millis, "lag_p50_ms", "lag_p99_ms", "wake_p50_ms", "wake_p99_ms", "gc_pause_ms")).
 		and(of(boolean, "bound")).and(of(text, "reason")).and(fields{"lag_clock": oneOf("kernel", "user")})),
 }))
+
+// levelCost is what the output of a level costs.
+var levelCost = of(number, "output_tokens_per_second_per_dollar_hour").and(fields{"per_million_output_tokens": interval})
 
 // account are the fields of a step that say how it went. They count for every
 // step; the other fields are figures, and count for valid steps only.

@@ -70,6 +70,7 @@ type Settings struct {
 	Warmup       int
 	MaxErrorRate float64
 	SLO          string // the limits asked for, in the canonical form of analysis/slo; empty = none
+	Prices       Prices `json:",omitzero"`
 	Journal      string // what the journal keeps: one of the Keep constants; empty = KeepChunks
 }
 
@@ -83,6 +84,7 @@ const (
 // Summary is what a run came to, for journals that keep no chunks.
 type Summary struct {
 	InputTokensGot Opt[float64] // mean prompt as the server counted it
+	Used           *Used        // nil without a request
 	Steps          []Step       // ascending
 }
 

@@ -32,6 +32,7 @@ type Step struct {
 	Requests      float64       // completed requests/s over the measured span
 	SLO           Opt[SLO]      // undefined without limits, and where the step is not valid
 	Goodput       Opt[float64]  // completed requests/s that met every limit; undefined without limits
+	Cost          Opt[Cost]     // undefined without prices
 
 	Decode  Dist // tokens/s of one stream, 1/TPOT
 	TTFT    Dist

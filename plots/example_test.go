@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/cmpimg"
 
 	"kneesweep/analysis"
+	"kneesweep/load"
 	"kneesweep/plots"
 )
 
@@ -83,6 +84,14 @@ func ExampleLatency() {
 	figure, err := plots.Latency([]analysis.Curve{curve()}, plots.AxisLog)
 	compare("latency", figure, err)
 	// Output: latency.png
+}
+
+// What output costs at each level, on two GPUs of $1.80 an hour.
+func ExampleCost() {
+	priced := analysis.Priced(curve(), load.Prices{Hour: 1.8, GPUs: 2, Duty: 0.5})
+	figure, err := plots.Cost([]analysis.Curve{priced}, plots.AxisLog)
+	compare("cost", figure, err)
+	// Output: cost.png
 }
 
 // The tokens/s of each stream against those of all.

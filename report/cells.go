@@ -52,12 +52,17 @@ var columns = []column{
 	{"failed", "", "requests", failedCell},
 }
 
-// columnsOf are the columns for a curve: with limits there is one more.
+// columnsOf are the columns for a curve: with limits there is one more, with prices
+// another.
 func columnsOf(c analysis.Curve) []column {
-	if c.Run.Settings.SLO == "" {
-		return columns
+	all := slices.Clip(columns)
+	if c.Run.Settings.SLO != "" {
+		all = append(all, column{"SLO", "", "", sloCell})
 	}
-	return append(slices.Clip(columns), column{"SLO", "", "", sloCell})
+	if c.Account != nil {
+		all = append(all, costColumn)
+	}
+	return all
 }
 
 // sloCell says whether a level meets the limits.

@@ -61,6 +61,8 @@ type pageData struct {
 	Estimates              pageTable
 	Disagree               string
 	Facts                  []fact
+	Cost                   pageTable
+	CostLines              []string
 	Audits, Server         pageTable
 	Lead, Tail             string
 	Definitions            pageTable

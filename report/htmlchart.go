@@ -8,21 +8,21 @@ import (
 // chart is the data of the charts: a list per figure with a value for each level,
 // null where there is none. Times are milliseconds, rates tokens/s.
 type chart struct {
-	N       []int    `json:"n"`
-	Used    []bool   `json:"used"` // by the fit
-	Output  []number `json:"output"`
-	Lo      []number `json:"lo"`
-	Hi      []number `json:"hi"`
-	TTFT50  []number `json:"ttft50"`
-	TTFT95  []number `json:"ttft95"`
-	TTFT99  []number `json:"ttft99"`
-	ITL50   []number `json:"itl50"`
-	ITL95   []number `json:"itl95"`
-	Stream  []number `json:"stream"`
-	Fit     *fitLine `json:"fit"`
-	Knee    *bounds  `json:"knee"`
-	Allowed number   `json:"allowed"`
-	Slots   number   `json:"slots"`
+	N       []int     `json:"n"`
+	Used    []bool    `json:"used"` // by the fit
+	Output  []number  `json:"output"`
+	Lo      []number  `json:"lo"`
+	Hi      []number  `json:"hi"`
+	TTFT50  []number  `json:"ttft50"`
+	TTFT95  []number  `json:"ttft95"`
+	TTFT99  []number  `json:"ttft99"`
+	ITL50   []number  `json:"itl50"`
+	ITL95   []number  `json:"itl95"`
+	Stream  []number  `json:"stream"`
+	Fit     *fitLine  `json:"fit"`
+	Knee    *kneeMark `json:"knee"`
+	Allowed number    `json:"allowed"`
+	Slots   number    `json:"slots"`
 }
 
 // fitLine is X(N) = a + b · min(N, k) between two levels.
@@ -34,8 +34,8 @@ type fitLine struct {
 	To   int    `json:"to"`
 }
 
-// bounds is the knee with its interval.
-type bounds struct {
+// kneeMark is the knee with its interval.
+type kneeMark struct {
 	Value number `json:"value"`
 	Lo    number `json:"lo"`
 	Hi    number `json:"hi"`
@@ -71,7 +71,7 @@ func newChart(c analysis.Curve) *chart {
 		d.Fit = &fitLine{finite(f.A), finite(f.B), finite(f.K), f.From, f.To}
 	}
 	if k := c.Knee.Concurrency; k.OK {
-		d.Knee = &bounds{finite(k.V.Value), finite(k.V.Lo), finite(k.V.Hi)}
+		d.Knee = &kneeMark{finite(k.V.Value), finite(k.V.Lo), finite(k.V.Hi)}
 	}
 	if n := c.Recommended.Concurrency; n.OK {
 		d.Allowed = finite(float64(n.V))

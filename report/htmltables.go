@@ -22,6 +22,10 @@ func (d *pageData) tables(c analysis.Curve) {
 		heading, rows = columnsTable(c, auditColumns)
 		d.Audits = pageTable{"audits", "What the measurement says of itself", heading, rows, false}
 	}
+	if c.Account != nil {
+		d.Cost = pageTable{"cost", "What the output of each level costs", costHeading, costRows(c), false}
+		d.CostLines = costLines(c)
+	}
 	if rows := failureRows(c); len(rows) > 0 {
 		d.Failures = pageTable{"failures", "Requests without a good end, by cause", failureHeading, rows, false}
 	}

@@ -40,6 +40,7 @@ func Markdown(w io.Writer, c analysis.Curve, imageName string) error {
 		fmt.Fprintln(b)
 	}
 	markdownKnee(b, c)
+	markdownCost(b, c)
 	markdownSettings(b, c.Run)
 	if len(c.Steps) > 0 {
 		fmt.Fprint(b, "## Audits\n\n")

@@ -72,6 +72,7 @@ type settingsJSON struct {
 	MaxErrorRate number        `json:"max_error_rate"`
 	Precision    number        `json:"precision"`
 	SLO          *string       `json:"slo"` // no Opt, which would escape <
+	Prices       *pricesJSON   `json:"prices"`
 
 	Journal load.Opt[string] `json:"journal"`
 }
@@ -101,7 +102,8 @@ func runOf(r load.Run) runJSON {
 		},
 		Settings: settingsJSON{
 			Measurements: positive(r.Settings.Measurements), Passes: positive(r.Settings.Passes),
-			Requests: positive(r.Settings.Requests), ThinkMS: millisOf(r.Settings.Think), Warmup: load.Some(r.Settings.Warmup), MaxErrorRate: finite(r.Settings.MaxErrorRate), Journal: text(r.Settings.Journal),
+			Requests: positive(r.Settings.Requests), ThinkMS: millisOf(r.Settings.Think), Warmup: load.Some(r.Settings.Warmup), MaxErrorRate: finite(r.Settings.MaxErrorRate),
+			Prices: pricesOf(r.Settings.Prices), Journal: text(r.Settings.Journal),
 		},
 	}
 	if !r.Started.IsZero() {
@@ -143,7 +145,7 @@ func (j runJSON) load() load.Run {
 		Settings: load.Settings{
 			Window: duration(j.Settings.WindowMS), Measurements: j.Settings.Measurements.V, Passes: j.Settings.Passes.V,
 			Requests: j.Settings.Requests.V, Think: duration(j.Settings.ThinkMS), Warmup: j.Settings.Warmup.V, MaxErrorRate: j.Settings.MaxErrorRate.V,
-			Precision: j.Settings.Precision.V, Journal: j.Settings.Journal.V,
+			Precision: j.Settings.Precision.V, Prices: j.Settings.Prices.load(), Journal: j.Settings.Journal.V,
 		},
 	}
 	if j.Started != nil {

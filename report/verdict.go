@@ -22,7 +22,7 @@ func Verdict(c analysis.Curve) string {
 			fmt.Sprintf("The preflight, one request, failed (%s): %s", p.Cause, p.Error), ": "))
 	}
 	parts := []string{kneeSentence(c), retrogradeSentence(c), softSentence(c), causeSentence(c)}
-	parts = append(parts, admissionSentence(c), sloSentence(c), allowSentence(c), confirmSentence(c), endedSentence(c), measuredSentence(c))
+	parts = append(parts, admissionSentence(c), sloSentence(c), allowSentence(c), costSentence(c), confirmSentence(c), endedSentence(c), measuredSentence(c))
 	kept := parts[:0]
 	for _, p := range parts {
 		if p != "" {

@@ -16,7 +16,7 @@ func analyzeCommand() *cli.Command {
 		Name:      "analyze",
 		Usage:     "curve, table and verdict from a journal, a curve.json, a CSV or the result files of another tool",
 		ArgsUsage: "FILE…",
-		Flags: append(atFlags(),
+		Flags: append(append(atFlags(), priceFlags()...),
 			&cli.StringFlag{Name: "out", Usage: "also write curve.json, curve.png, report.md and report.html to `FOLDER`"},
 			sloFlag(""),
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document (a list when there are several curves)"},
@@ -34,6 +34,10 @@ func analyzeCommand() *cli.Command {
 			if err != nil {
 				return usage(err)
 			}
+			prices, err := parsePrices(c)
+			if err != nil {
+				return usage(err)
+			}
 			sources, err := readSources(files, c.App.ErrWriter, limits, limits != "" || question.asked)
 			if err != nil {
 				return err
@@ -41,6 +45,7 @@ func analyzeCommand() *cli.Command {
 			if err := question.answer(sources); err != nil {
 				return err
 			}
+			price(sources, prices)
 			curves := curvesOf(sources)
 			if c.String("out") != "" && len(curves) > 1 {
 				return usagef("--out: works with one curve, and these files make %d", len(curves))

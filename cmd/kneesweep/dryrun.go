@@ -16,18 +16,20 @@ import (
 func (o *sweepOptions) dryRun(c *cli.Context) error {
 	levels, highest := o.plan.levels, o.plan.highest()
 	visits, windows := o.planned()
-	mean, most := o.target.source.Lengths()
+	mean, longest := o.target.source.Lengths()
 	attempts := 1 + o.target.config.Retries
 	requests := o.tokenBudget/o.leastCharge() + (highest+1)*attempts
 	settings := effective(c, o.target.config)
+	most := o.tokenBudget + highest*longest
+	money := o.costAtMost(most)
 	if c.Bool("json") {
 		e := json.NewEncoder(c.App.Writer)
 		e.SetIndent("", "  ")
 		return outputError(e.Encode(map[string]any{
 			"schema": "kneesweep/plan/v1",
 			"levels": levels, "adaptive": o.plan.adaptive, "visits": visits, "windows": windows,
-			"requests_at_most": requests, "tokens_at_most": o.tokenBudget + highest*most,
-			"seconds_at_most": o.budget.Seconds(), "cost_at_most": nil,
+			"requests_at_most": requests, "tokens_at_most": most,
+			"seconds_at_most": o.budget.Seconds(), "cost_at_most": money,
 			"settings": settings,
 		}))
 	}
@@ -42,11 +44,11 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 	_, err := fmt.Fprintf(c.App.Writer, `%srequests at most  %d (%s)
 tokens at most    %d (--token-budget, and what is in flight then)
 time at most      %v (--budget)
-cost at most      not known: no price was given
+cost at most      %s
 settings
 %vnothing was sent
 `, what, requests, lengths(o.target.source.Describe(), mean),
-		o.tokenBudget+highest*most, o.budget, settings)
+		most, o.budget, moneyText(money), settings)
 	return outputError(err)
 }
 

@@ -22,12 +22,12 @@ func plotCommand() *cli.Command {
 		Usage:       "draw a figure as PNG, SVG or PDF; several files share one chart",
 		ArgsUsage:   "FILE…",
 		Description: plotDescription(),
-		Flags: []cli.Flag{
+		Flags: append(priceFlags(),
 			&cli.StringFlag{Name: "o", Aliases: []string{"output"}, Usage: "write to `FILE`.png, .svg or .pdf"},
 			&cli.StringFlag{Name: "figure", Value: figures[0].name, Usage: "draw the figure `NAME`: " + figureNames()},
 			&cli.StringFlag{Name: "x", DefaultText: "by the range of the levels", Usage: "`SCALE` of the axis of streams: --x linear or --x log"},
 			&cli.IntFlag{Name: "level", DefaultText: "the level nearest to the knee", Usage: "draw the timeline of `N` parallel streams"},
-		},
+		),
 		Action: func(c *cli.Context) error {
 			o, err := plotFlags(c)
 			if err != nil {
@@ -37,6 +37,7 @@ func plotCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			price(sources, o.prices)
 			if len(sources) > 1 && !o.figure.several {
 				return usagef("--figure: %s draws one curve, and these files make %d; call plot once for each", o.figure.name, len(sources))
 			}
@@ -56,6 +57,7 @@ type plotOptions struct {
 	figure      plotFigure
 	x           plots.Axis
 	level       int // 0 = the one nearest to the knee
+	prices      load.Prices
 }
 
 // plotFigure is a figure that plot draws.
@@ -72,6 +74,7 @@ var figures = []plotFigure{
 	{"capacity", "throughput with the knee, TTFT and the speed of one stream at each level", true, true, false, drawCapacity},
 	{"latency", "p50, p95 and p99 of TTFT, TPOT, ITL and E2E at each level", true, true, false, drawLatency},
 	{"pareto", "tokens/s of each stream against tokens/s of all", true, false, false, drawPareto},
+	{"cost", "cost of a million output tokens at each level, by the prices of the run or of the flags", true, true, false, drawCost},
 	{"ttft-distribution", "quantiles of TTFT at each level, from p5 with a journal, else from p50", false, true, true, drawTTFT},
 	{"itl-distribution", "the same of the gaps between tokens", false, true, true, drawITL},
 	{"timeline", "one level over time: tokens/s, windows, warm-up, streams in flight; needs a journal", false, false, true, drawTimeline},
@@ -110,7 +113,14 @@ func plotFlags(c *cli.Context) (plotOptions, error) {
 		return o, usagef("--figure: %q is none of %s", c.String("figure"), figureNames())
 	}
 	o.figure = figures[i]
+	prices, err := parsePrices(c)
+	if err != nil {
+		return o, usage(err)
+	}
+	o.prices = prices
 	switch {
+	case o.prices != load.Prices{} && o.figure.name != "cost":
+		return o, usagef("--price-…: only the figure cost shows prices; add --figure cost")
 	case c.IsSet("x") && o.x != plots.AxisLinear && o.x != plots.AxisLog:
 		return o, usagef("--x: %q is not linear or log", string(o.x))
 	case c.IsSet("x") && !o.figure.streams:

@@ -21,7 +21,11 @@ func TestPlotEveryFigure(t *testing.T) {
 				continue
 			}
 			out := filepath.Join(t.TempDir(), "x.png")
-			r := command("plot", file, "-o", out, "--figure", f.name)
+			args := []string{"plot", file, "-o", out, "--figure", f.name}
+			if f.name == "cost" {
+				args = append(args, "--price-hour", "2")
+			}
+			r := command(args...)
 			if r.code != 0 || r.out+r.err != "" {
 				t.Errorf("%s of %s: exit %d, %s%s", f.name, filepath.Base(file), r.code, r.out, r.err)
 				continue

@@ -18,7 +18,7 @@ func sweepCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "sweep",
 		Usage: "ramp concurrency, find the knee and draw the capacity curve (the main job)",
-		Flags: append(targetFlags(),
+		Flags: append(append(targetFlags(), priceFlags()...),
 			&cli.StringFlag{Category: "Request shape:", Name: "trace", Usage: "take prompt and answer lengths from the recorded traffic of `FILE` (CSV or JSON lines), and its p95 in flight as a level if it tells how long requests took"},
 			&cli.StringFlag{Category: levels, Name: "levels", Usage: "`LIST` of concurrency levels: 1,2,4,8 or 50:100:10 or 1:256:x2", DefaultText: "chosen around the knee while it runs"},
 			&cli.IntFlag{Category: levels, Name: "max-concurrency", Value: 256, Usage: "highest level without --levels"},
@@ -35,6 +35,7 @@ func sweepCommand() *cli.Command {
 			&cli.BoolFlag{Category: measuring, Name: "confirm", Usage: "afterwards send at the rate of the recommended level, whatever the answers do (open loop), and say whether it holds"},
 			&cli.DurationFlag{Category: measuring, Name: "budget", Value: 15 * time.Minute, Usage: "longest time to measure"},
 			&cli.IntFlag{Category: measuring, Name: "token-budget", Value: 2_000_000, Usage: "prompt and output tokens to spend at most"},
+			&cli.Float64Flag{Category: measuring, Name: "money-budget", DefaultText: "none", Usage: "`MONEY` to spend at most, by the prices"},
 			&cli.StringFlag{Category: output, Name: "out", DefaultText: "kneesweep-YYYYMMDD-HHMMSS", Usage: "`FOLDER` for curve.json, journal.jsonl, curve.png, report.md and report.html"},
 			&cli.StringFlag{Category: output, Name: "journal", Value: load.KeepChunks, Usage: "what the journal keeps: chunks (any figure can be computed again), requests (without the arrivals of their tokens) or none (only the levels)"},
 			&cli.StringFlag{Category: output, Name: "label", Usage: "`NAME` of this run in charts"},
@@ -63,6 +64,7 @@ type sweepOptions struct {
 	settings    load.Settings
 	budget      time.Duration
 	tokenBudget int
+	money       float64 // 0 = no such budget
 	out, label  string
 	confirm     bool
 	json, quiet bool
@@ -83,11 +85,13 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	note(err)
 	limits, err := parseSLO(c)
 	note(err)
+	prices, err := parsePrices(c)
+	note(err)
 	o = sweepOptions{
 		plan: plan,
 		settings: load.Settings{
 			Window: c.Duration("window"), Measurements: c.Int("measurements"), Passes: c.Int("passes"),
-			Requests: c.Int("requests"), Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate, Precision: plan.precision, SLO: limits,
+			Requests: c.Int("requests"), Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate, Precision: plan.precision, SLO: limits, Prices: prices,
 			Journal: c.String("journal"),
 		},
 		budget: c.Duration("budget"), tokenBudget: c.Int("token-budget"),
@@ -98,6 +102,9 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		o.settings.Window = embeddedWindow
 	}
 	note(o.checkNumbers(c))
+	if err == nil {
+		note(o.checkMoney(c))
+	}
 	note(checkMetrics(c.String("metrics")))
 	grid := o.plan.grid()
 	o.settings.Passes = grid.Effective()

@@ -111,7 +111,7 @@ func (o *sweepOptions) newRun(cl *client.Client) load.Run {
 
 // measure runs the sweep under its budgets.
 func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, journal sweep.Sink) (analysis.Data, error) {
-	limits := &budget{time: o.budget, tokens: o.tokenBudget, least: o.leastCharge()}
+	limits := &budget{time: o.budget, tokens: o.tokenBudget, least: o.leastCharge(), money: moneyBudget{limit: o.money, prices: o.settings.Prices}}
 	ctx, stop := limits.start(c.Context)
 	defer stop()
 	health := sweep.NewHealth()

@@ -85,7 +85,7 @@ func TestMisuse(t *testing.T) {
 		{"plot a.csv -o", "-o needs a value"},
 		{"plot a.csv -o x.gif", `-o: "x.gif" must end in one of .png, .svg, .pdf`},
 		{"plot a.csv -o x", `-o: "x" must end in one of .png, .svg, .pdf`},
-		{"plot a.csv -o x.png --figure pie", `--figure: "pie" is none of capacity, latency, pareto, ttft-distribution, itl-distribution, timeline`},
+		{"plot a.csv -o x.png --figure pie", `--figure: "pie" is none of capacity, latency, pareto, cost, ttft-distribution, itl-distribution, timeline`},
 		{"plot a.csv -o x.png --x square", `--x: "square" is not linear or log`},
 		{"plot a.csv -o x.png --figure pareto --x log", "--x: the figure pareto has no axis of streams"},
 		{"plot a.csv -o x.png --level 4", "--level: only the figure timeline shows one level; add --figure timeline"},

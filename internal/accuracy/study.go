@@ -27,6 +27,7 @@ type Setting struct {
 	Even      bool          // steps of equal length, without jitter
 	Output    int
 	Window    time.Duration
+	Lengths   workload.Length // of answers, drawn in place of Output; nil = all alike
 
 	Input   int           // tokens of a prompt; 0 = 1
 	Prefill time.Duration // of a prompt token
@@ -65,7 +66,7 @@ func (s Setting) Grid(seed uint64) sweep.Policy {
 func Sweep(sender sweep.Sender, epoch time.Time, s Setting, policy sweep.Policy, seed uint64) (analysis.Data, error) {
 	var mem sweep.Memory
 	local, err := sweep.NewLocal(sweep.Config{
-		Sender: sender, Source: workload.Synthetic{InputTokens: max(1, s.Input), OutputTokens: s.Output, Seed: seed},
+		Sender: sender, Source: workload.Synthetic{InputTokens: max(1, s.Input), OutputTokens: s.Output, Output: s.Lengths, Seed: seed},
 		Sink: mem.Take, Epoch: epoch, Warmup: warmup, Window: s.Window, MaxErrorRate: cmp.Or(s.Refusals, 0.05), Seed: seed,
 	})
 	if err != nil {

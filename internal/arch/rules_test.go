@@ -14,9 +14,9 @@ const module = "kneesweep"
 var layers = [][]string{
 	{"load", "internal/spell"},
 	{"client/sse", "sweep/pace", "sim/pipe", "analysis/stat", "analysis/slo", "internal/secret", "gate"},
-	{"workload", "client/probe", "record/journal", "record/peers", "record/table", "record/parquet", "record/prom", "analysis/steady", "analysis/knee", "sim"},
+	{"workload", "client/probe", "record/journal", "record/peers", "record/table", "record/parquet", "record/prom", "analysis/steady", "analysis/knee", "analysis/cost", "sim"},
 	{"client", "analysis"},
-	{"sweep", "plots", "record/history", "analysis/compare"},
+	{"sweep", "plots", "record/history", "analysis/compare", "analysis/claims", "analysis/plan"},
 	{"report", "ceiling"},
 	{"nightly"},
 	{"config"},

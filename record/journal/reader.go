@@ -35,14 +35,14 @@ func Looks(head []byte) bool {
 // there. An error names the line and says what can be done.
 func Read(r io.Reader) (Content, error) {
 	var samples []load.Sample
-	c, err := scan(r, func(s *load.Sample, _ int64, _ int) { samples = append(samples, *s) })
+	c, err := scan(r, func(_ *load.Run, s *load.Sample, _ int64, _ int) { samples = append(samples, *s) })
 	c.Samples = samples
 	return c, err
 }
 
 // scan reads a journal and hands on its requests, with the place and the length of
 // their lines.
-func scan(r io.Reader, request func(s *load.Sample, at int64, bytes int)) (Content, error) {
+func scan(r io.Reader, request func(run *load.Run, s *load.Sample, at int64, bytes int)) (Content, error) {
 	var c Content
 	br := bufio.NewReaderSize(r, 1<<16)
 	ended, inFlight := false, -1
@@ -71,7 +71,7 @@ func scan(r io.Reader, request func(s *load.Sample, at int64, bytes int)) (Conte
 					if err != nil {
 						return c, damaged(n, err)
 					}
-					request(&s, from, len(text))
+					request(&c.Run, &s, from, len(text))
 				}
 			}
 		} else if n == 1 && cut {

@@ -13,11 +13,11 @@ import (
 // Stored is the requests of a journal that stay in its file: only where each
 // stands is in memory, 48 bytes a request. It is not safe for concurrent use.
 type Stored struct {
-	file   io.ReaderAt
-	lines  []stored // by sent, then id
-	prompt load.Opt[float64]
-	buf    []byte
-	err    error
+	file  io.ReaderAt
+	lines []stored // by sent, then id
+	tally load.Tally
+	buf   []byte
+	err   error
 }
 
 // stored is the line of a request.
@@ -33,17 +33,10 @@ type stored struct {
 // must stay as it is while they are used. Every line is checked.
 func Index(file io.ReaderAt, size int64) (Content, *Stored, error) {
 	s := &Stored{file: file}
-	sum, told := 0, 0
-	c, err := scan(io.NewSectionReader(file, 0, size), func(m *load.Sample, at int64, bytes int) {
+	c, err := scan(io.NewSectionReader(file, 0, size), func(run *load.Run, m *load.Sample, at int64, bytes int) {
 		s.lines = append(s.lines, stored{m.Sent, m.End, m.ID, at, int32(bytes), int32(m.Visit)})
-		if m.PromptTokens.OK {
-			sum += m.PromptTokens.V
-			told++
-		}
+		s.tally.Add(m, run.Request.InputTokensAsked)
 	})
-	if told > 0 {
-		s.prompt = load.Some(float64(sum) / float64(told))
-	}
 	slices.SortStableFunc(s.lines, func(a, b stored) int {
 		return cmp.Or(cmp.Compare(a.sent, b.sent), cmp.Compare(a.id, b.id))
 	})
@@ -53,8 +46,8 @@ func Index(file io.ReaderAt, size int64) (Content, *Stored, error) {
 // Err returns the first error of reading the file again.
 func (s *Stored) Err() error { return s.err }
 
-// InputTokensGot is the mean prompt as the server counted it.
-func (s *Stored) InputTokensGot() load.Opt[float64] { return s.prompt }
+// Tally sums up all requests.
+func (s *Stored) Tally() load.Tally { return s.tally }
 
 // Overlapping reads the requests that overlap a span or belong to a visit. After
 // an error, which Err returns, it reads no more.
