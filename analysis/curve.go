@@ -21,6 +21,7 @@ type Curve struct {
 	Cause       *Cause                  // nil without a knee
 	Recommended Recommended
 	Confirm     *Confirmation // nil when no open loop was run
+	Rates       *RateSweep    // nil unless rates were swept; then there are no Steps
 	At          *Reading      // nil unless a number of streams was asked about
 	Warnings    []load.Warning
 }
@@ -34,6 +35,9 @@ func Unusable(d Data, c Curve) string {
 		if c.Steps[i].Valid {
 			valid++
 		}
+	}
+	if c.Rates != nil {
+		return unusableRates(c)
 	}
 	switch {
 	case valid == 0 && c.Run.StopReason != "":

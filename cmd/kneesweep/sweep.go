@@ -18,10 +18,10 @@ func sweepCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "sweep",
 		Usage: "ramp concurrency, find the knee and draw the capacity curve (the main job)",
-		Flags: append(targetFlags(),
+		Flags: append(append(targetFlags(), rateFlags(levels)...),
 			&cli.StringFlag{Category: "Request shape:", Name: "trace", Usage: "take prompt and answer lengths from the recorded traffic of `FILE` (CSV or JSON lines), and its p95 in flight as a level if it tells how long requests took"},
 			&cli.StringFlag{Category: levels, Name: "levels", Usage: "`LIST` of concurrency levels: 1,2,4,8 or 50:100:10 or 1:256:x2", DefaultText: "chosen around the knee while it runs"},
-			&cli.IntFlag{Category: levels, Name: "max-concurrency", Value: 256, Usage: "highest level without --levels"},
+			&cli.IntFlag{Category: levels, Name: "max-concurrency", Value: 256, Usage: "highest level without --levels; with --rates, most requests in flight"},
 			&cli.StringFlag{Category: levels, Name: "precision", Value: "0.10", Usage: "without --levels: measure until the knee is known within this share of it"},
 			&cli.IntFlag{Category: measuring, Name: "warmup", Value: 5, Usage: "discarded requests per visit of a level, at least"},
 			&cli.IntFlag{Category: measuring, Name: "measurements", Value: 10, Usage: "windows per level; the level's figure is their median"},
@@ -60,6 +60,7 @@ func sweepCommand() *cli.Command {
 type sweepOptions struct {
 	target      target
 	plan        levelPlan
+	open        openOptions
 	settings    load.Settings
 	budget      time.Duration
 	tokenBudget int
@@ -83,8 +84,10 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	note(err)
 	limits, err := parseSLO(c)
 	note(err)
+	open, err := newOpenOptions(c)
+	note(err)
 	o = sweepOptions{
-		plan: plan,
+		plan: plan, open: open,
 		settings: load.Settings{
 			Window: c.Duration("window"), Measurements: c.Int("measurements"), Passes: c.Int("passes"),
 			Requests: c.Int("requests"), Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate, Precision: plan.precision, SLO: limits,
@@ -94,7 +97,8 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		out: c.String("out"), label: c.String("label"),
 		confirm: c.Bool("confirm"), json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v"),
 	}
-	if embedded && !c.IsSet("window") && !c.IsSet("requests") {
+	o.settings.Rates, o.settings.Arrivals = open.rates, open.arrivals.name
+	if embedded && !c.IsSet("window") && !c.IsSet("requests") && !o.settings.Open() {
 		o.settings.Window = embeddedWindow
 	}
 	note(o.checkNumbers(c))
