@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"kneesweep/analysis/knee"
 	"kneesweep/load"
 )
 
@@ -128,6 +129,8 @@ func adviseRate(r *RateSweep) (a RateAdvice) {
 				streams(a.Streams.V), figure(k.N95.V), span(at.ScheduledE2E.Mean), figure(at.Rate))
 		}
 		a.Text += "."
+	case k.Verdict == knee.NotLocated && k.Plateau.OK:
+		a.Text = fmt.Sprintf("The endpoint seems to fall behind from about %s requests/s on, but too few rates, or too uneven ones, say so: offer more rates around and above it, or measure longer.", figure(k.Fit.K))
 	case k.LowerBound.OK:
 		a.Text = fmt.Sprintf("The endpoint is not shown to fall behind up to %s requests/s: offer higher rates, such as %s.", figure(k.LowerBound.V), figure(2*k.LowerBound.V))
 	case k.Plateau.OK:

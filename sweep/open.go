@@ -25,6 +25,11 @@ type Open struct {
 	Index   int           // of the phase
 	Grace   time.Duration // requests still in flight so long after the end are canceled; 0 = all are waited for
 
+	Whole bool // every arrival is waited for and sent, and the measured span ends with the last answer
+
+	// Sleep waits for the next arrival, or until the context ends; nil = a timer. See [Punctual].
+	Sleep func(context.Context, time.Duration)
+
 	// Ended, if set, is called with every request that ended. It returns true when the
 	// phase must end early, and must be safe for concurrent use.
 	Ended func(*load.Sample) bool
@@ -40,6 +45,9 @@ func (o Open) Run(ctx context.Context, arrivals pace.Process, warmup, measured t
 	if o.Sink == nil {
 		o.Sink = func(Event) {}
 	}
+	if o.Sleep == nil {
+		o.Sleep = wait
+	}
 	begin := time.Since(o.Epoch)
 	r := &openRun{Open: o, free: make(chan struct{}, o.Streams), events: newQueue()}
 	r.ctx, r.cancel = context.WithCancel(ctx)
@@ -51,6 +59,12 @@ func (o Open) Run(ctx context.Context, arrivals pace.Process, warmup, measured t
 	drained := make(chan struct{})
 	go func() { defer close(drained); r.collect() }()
 	r.arrivals(arrivals, begin)
+	if o.Whole {
+		_ = r.workers.Wait() // workers return no errors
+		r.phase.Measured.To = time.Since(o.Epoch)
+	} else {
+		wait(r.coming, r.phase.Measured.To-time.Since(o.Epoch))
+	}
 	r.end()
 	r.drain()
 	r.events.end()
@@ -89,19 +103,18 @@ func (r *openRun) collect() {
 	}
 }
 
-// arrivals starts each request at its time, until the measured span is over.
+// arrivals starts each request at its time, until the next one lies past the measured span.
 func (r *openRun) arrivals(process pace.Process, at time.Duration) {
 	for seq := 0; r.coming.Err() == nil; seq++ {
 		gap, ok := process.Next()
 		if at += gap; !ok || at >= r.phase.Measured.To {
 			break
 		}
-		if wait(r.coming, at-time.Since(r.Epoch)); r.coming.Err() != nil {
+		if r.Sleep(r.coming, at-time.Since(r.Epoch)); r.coming.Err() != nil {
 			break
 		}
 		r.arrive(at, seq)
 	}
-	wait(r.coming, r.phase.Measured.To-time.Since(r.Epoch))
 }
 
 // drain waits for what is in flight, as long as it is given.

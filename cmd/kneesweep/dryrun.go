@@ -21,8 +21,10 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 	requests := o.tokenBudget/o.leastCharge() + (highest+1)*attempts
 	settings := effective(c, o.target.config)
 	if o.settings.Open() {
+		visits, windows, levels = load.Some(1), load.Some(o.settings.Measurements), []int{}
+	}
+	if len(o.open.rates) > 0 {
 		visits, windows = o.open.planned(o.settings, o.target.config.Seed)
-		levels = []int{}
 	}
 	if c.Bool("json") {
 		e := json.NewEncoder(c.App.Writer)
@@ -36,7 +38,10 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 		}))
 	}
 	what := fmt.Sprintf("levels            %v\nvisits            %d, with %d windows\n", levels, visits.V, windows.V)
-	if o.settings.Open() {
+	switch {
+	case o.settings.Replay:
+		what = fmt.Sprintf("replay            %d requests in %v, %s, at most %d in flight\n", len(o.open.replay.times), o.open.replay.lasts(), o.settings.Arrivals, highest)
+	case o.settings.Open():
 		what = fmt.Sprintf("rates             %v requests/s, %s arrivals, at most %d in flight\nphases            %d, with %d windows\n", o.settings.Rates, o.settings.Arrivals, highest, visits.V, windows.V)
 	}
 	if o.plan.adaptive {

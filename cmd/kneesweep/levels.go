@@ -26,7 +26,7 @@ type levelPlan struct {
 
 // newLevelPlan reads the flags; its error names one.
 func newLevelPlan(c *cli.Context) (p levelPlan, err error) {
-	if c.IsSet("rates") {
+	if c.IsSet("rates") || c.IsSet("replay") {
 		return openPlan(c)
 	}
 	p = levelPlan{

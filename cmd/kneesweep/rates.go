@@ -83,10 +83,19 @@ type openOptions struct {
 	rates    []float64 // requests/s, ascending; empty = a closed loop
 	arrivals arrivals
 	streams  int
+	replay   *replayed // nil unless a trace is replayed
 }
 
 // newOpenOptions reads the flags.
 func newOpenOptions(c *cli.Context) (o openOptions, err error) {
+	if c.IsSet("replay") {
+		o.streams = c.Int("max-concurrency")
+		o.replay, err = newReplay(c)
+		return o, err
+	}
+	if c.IsSet("replay-speed") {
+		return o, errors.New("--replay-speed: works with --replay FILE")
+	}
 	if !c.IsSet("rates") {
 		if c.IsSet("arrivals") {
 			err = errors.New("--arrivals: works with --rates, for example --rates 1,2,4,8")
@@ -132,6 +141,7 @@ func openPlan(c *cli.Context) (p levelPlan, err error) {
 func (o *sweepOptions) sweepRates(ctx context.Context, c *cli.Context, cl *client.Client, answer time.Duration, health *sweep.Health, sink sweep.Sink) (sweep.Outcome, error) {
 	r := o.open.plan(o.settings, o.target.config.Seed)
 	r.Open.Sender, r.Open.Source, r.Open.Sink, r.Open.Epoch = cl, o.target.source, sink, o.target.config.Epoch
+	r.Open.Sleep = sweep.Punctual
 	r.Answer, r.Health = answer, health
 	if !o.quiet {
 		phases := len(r.Plan())

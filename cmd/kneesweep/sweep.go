@@ -18,7 +18,7 @@ func sweepCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "sweep",
 		Usage: "ramp concurrency, find the knee and draw the capacity curve (the main job)",
-		Flags: append(append(targetFlags(), rateFlags(levels)...),
+		Flags: append(slices.Concat(targetFlags(), rateFlags(levels), replayFlags(levels)),
 			&cli.StringFlag{Category: "Request shape:", Name: "trace", Usage: "take prompt and answer lengths from the recorded traffic of `FILE` (CSV or JSON lines), and its p95 in flight as a level if it tells how long requests took"},
 			&cli.StringFlag{Category: levels, Name: "levels", Usage: "`LIST` of concurrency levels: 1,2,4,8 or 50:100:10 or 1:256:x2", DefaultText: "chosen around the knee while it runs"},
 			&cli.IntFlag{Category: levels, Name: "max-concurrency", Value: 256, Usage: "highest level without --levels; with --rates, most requests in flight"},
@@ -97,14 +97,16 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		out: c.String("out"), label: c.String("label"),
 		confirm: c.Bool("confirm"), json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v"),
 	}
-	o.settings.Rates, o.settings.Arrivals = open.rates, open.arrivals.name
+	o.open.setOpen(&o.settings)
 	if embedded && !c.IsSet("window") && !c.IsSet("requests") && !o.settings.Open() {
 		o.settings.Window = embeddedWindow
 	}
 	note(o.checkNumbers(c))
 	note(checkMetrics(c.String("metrics")))
 	grid := o.plan.grid()
-	o.settings.Passes = grid.Effective()
+	if o.settings.Passes = grid.Effective(); o.settings.Replay {
+		o.settings.Passes = 1
+	}
 	connections := 1
 	if len(plan.levels) > 0 {
 		connections = plan.highest()

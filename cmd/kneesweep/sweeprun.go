@@ -121,9 +121,12 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	sink := sweep.Tee(journal, mem.Take, limits.take, p.take)
 	var outcome sweep.Outcome
 	var err error
-	if o.settings.Open() {
+	switch {
+	case o.settings.Replay:
+		outcome, err = o.replay(ctx, c, cl, health, sink)
+	case o.settings.Open():
 		outcome, err = o.sweepRates(ctx, c, cl, first.E2E(), health, sink)
-	} else {
+	default:
 		outcome, err = o.sweepLevels(ctx, c, cl, run, health, &mem, p, limits, sink)
 	}
 	run.Status, run.StopReason = outcome.Status, outcome.Reason
