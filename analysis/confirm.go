@@ -3,7 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
-	"time"
+	"slices"
 
 	"kneesweep/load"
 )
@@ -54,13 +54,15 @@ func answerLength(c Curve) load.Opt[float64] {
 
 // confirm judges an open phase against the curve; nil without one.
 func confirm(d Data, c Curve) *Confirmation {
-	if d.Open == nil || c.Knee.Fit == nil {
+	i := slices.IndexFunc(d.Open, func(p load.OpenPhase) bool { return p.Level > 0 })
+	if i < 0 || c.Knee.Fit == nil {
 		return nil
 	}
-	open := openStep(d, *d.Open)
-	out := &Confirmation{Open: open, Closed: c.Knee.Fit.At(float64(d.Open.Level))}
+	phase := d.Open[i]
+	open := openStep(d, phase)
+	out := &Confirmation{Open: open, Closed: c.Knee.Fit.At(float64(phase.Level))}
 	if !open.Throughput.OK {
-		out.Text = fmt.Sprintf("an open loop at %.4g requests/s brought no tokens", d.Open.Rate)
+		out.Text = fmt.Sprintf("an open loop at %.4g requests/s brought no tokens", phase.Rate)
 		return out
 	}
 	out.Difference = open.Throughput.V.Value/out.Closed - 1
@@ -71,42 +73,19 @@ func confirm(d Data, c Curve) *Confirmation {
 	}
 	out.Text = fmt.Sprintf("an open loop at %.4g requests/s (%s), the rate of %d streams, gave %.4g tokens/s, %+.1f %% against the closed loop, "+
 		"with %.3g requests in flight and a TTFT p95 of %.3g ms from the schedule; %d of %d arrivals found no free stream: %s",
-		d.Open.Rate, d.Open.Process, d.Open.Level, open.Throughput.V.Value, 100*out.Difference,
+		phase.Rate, phase.Process, phase.Level, open.Throughput.V.Value, 100*out.Difference,
 		open.InFlight.Mean, 1e3*open.ScheduledTTFT.P95, open.Phase.Waited, open.Phase.Arrivals, verdict)
 	return out
 }
 
 // openStep computes the figures of an open phase as if it were a visit, and beside
-// them the latencies from the schedule. These belong to the span in which their
-// closing event falls, as all others do.
+// them the latencies from the schedule.
 func openStep(d Data, phase load.OpenPhase) load.OpenStep {
-	visit := load.Visit{Index: -1, Level: load.Level{Concurrency: phase.Streams, Windows: phase.Windows}}
-	length := (phase.Measured.To - phase.Measured.From) / time.Duration(max(1, phase.Windows))
-	for i := range time.Duration(phase.Windows) {
-		from := phase.Measured.From + i*length
-		visit.Windows = append(visit.Windows, load.Span{From: from, To: from + length})
-	}
-	level := newLevelData(d.Run, phase.Streams, []load.Visit{visit}, d.requests())
+	level := openLevel(d.Run, []load.OpenPhase{phase}, d.requests())
 	st := level.step()
 	out := load.OpenStep{
 		Phase: phase, Throughput: st.Throughput, Requests: st.Requests, InFlight: st.InFlight, Failed: st.Failed, TTFT: st.TTFT, E2E: st.E2E,
 	}
-	var ttft, e2e, delay []float64
-	level.each(func(s *load.Sample, span load.Span) {
-		late := s.FromSchedule()
-		if !late.OK || s.Failed() {
-			return
-		}
-		if span.Holds(s.Sent) {
-			delay = append(delay, late.V.Seconds())
-		}
-		if within(s.FirstToken(), span) {
-			ttft = append(ttft, (s.TTFT().V + late.V).Seconds())
-		}
-		if span.Holds(s.End) {
-			e2e = append(e2e, (s.E2E() + late.V).Seconds())
-		}
-	})
-	out.ScheduledTTFT, out.ScheduledE2E, out.Delay = dist(ttft), dist(e2e), dist(delay)
+	out.ScheduledTTFT, out.ScheduledE2E, out.Delay = level.fromSchedule()
 	return out
 }

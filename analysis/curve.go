@@ -23,6 +23,7 @@ type Curve struct {
 	Used        *load.Used    // nil for a run that was not measured here
 	Account     *Account      // nil without prices
 	Confirm     *Confirmation // nil when no open loop was run
+	Rates       *RateSweep    // nil unless rates were swept; then there are no Steps
 	At          *Reading      // nil unless a number of streams was asked about
 	Warnings    []load.Warning
 }
@@ -36,6 +37,9 @@ func Unusable(d Data, c Curve) string {
 		if c.Steps[i].Valid {
 			valid++
 		}
+	}
+	if c.Rates != nil {
+		return unusableRates(c)
 	}
 	switch {
 	case valid == 0 && c.Run.StopReason != "":

@@ -13,11 +13,11 @@ import (
 type Data struct {
 	Run     load.Run
 	Visits  []load.Visit
-	Samples []load.Sample   // in any order
-	Stored  Stored          // in place of Samples; nil = they are at hand
-	Server  []load.Server   // what the server said of itself, in any order
-	Open    *load.OpenPhase // nil when no open loop was run
-	Summary *load.Summary   // what the samples came to when their chunks were at hand; nil = they are
+	Samples []load.Sample    // in any order
+	Stored  Stored           // in place of Samples; nil = they are at hand
+	Server  []load.Server    // what the server said of itself, in any order
+	Open    []load.OpenPhase // of open loops; empty when none was run
+	Summary *load.Summary    // what the samples came to when their chunks were at hand; nil = they are
 }
 
 // Analyze turns what was measured into a curve.
@@ -30,6 +30,10 @@ func Analyze(d Data) Curve {
 	run.Request.InputTokensGot = sum.InputTokensGot
 	c := Build(run, sum.Steps)
 	c.Confirm = confirm(d, c)
+	if c.Rates = rateSweep(d); c.Rates != nil {
+		c.Estimates = nil // of streams: none was asked for
+		c.Recommended = Recommended{Reason: c.Rates.Recommended.Text}
+	}
 	c.Used = sum.Used
 	return Priced(c, run.Settings.Prices)
 }

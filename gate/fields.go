@@ -75,7 +75,7 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 			"output_lengths": structure(of(text, "asked").and(of(number, "mean"))),
 		})),
 		"settings": structure(of(millis, "window_ms", "think_ms").and(of(number, "measurements", "passes", "requests", "warmup")).
-			and(of(fraction, "max_error_rate", "precision")).and(of(text, "slo", "journal")).and(fields{
+			and(of(fraction, "max_error_rate", "precision")).and(of(text, "slo", "journal", "arrivals")).and(of(list, "rates_requests_per_second")).and(of(boolean, "replay")).and(fields{
 			"prices": structure(of(number, "input_per_million", "cached_per_million", "output_per_million", "per_gpu_hour", "gpus").and(of(fraction, "duty_cycle"))),
 		})),
 		"truth":     structure(of(number, "knee", "admission_limit")),
@@ -97,6 +97,16 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 		"output_tokens_per_second": interval, "in_flight": structure(of(number, "mean", "peak")),
 		"ttft_ms": distribution(millis), "e2e_ms": distribution(millis), "ttft_from_schedule_ms": distribution(millis),
 		"e2e_from_schedule_ms": distribution(millis), "dispatch_delay_ms": distribution(millis),
+	})),
+	"rates": structure(of(text, "process").and(of(boolean, "replay")).and(of(number, "streams")).and(of(list, "steps")).and(fields{
+		"knee": structure(of(list, "outliers", "warnings").and(of(boolean, "soft")).and(of(number, "lower_bound", "plateau_tokens_per_second", "slope_tokens_per_request", "n95")).
+			and(of(fraction, "rise_per_doubling")).and(fields{
+			"verdict":                  oneOf("knee", "too_few_levels", "at_or_below_first", "not_located", "still_rising"),
+			"rate_requests_per_second": interval,
+			"retrograde":               structure(of(number, "from").and(of(fraction, "drop"))),
+			"fit":                      structure(of(number, "a", "b", "k", "from", "to")),
+		})),
+		"recommended": structure(of(number, "rate_requests_per_second", "streams").and(of(text, "text"))),
 	})),
 	"knee": structure(of(text, "method").and(of(list, "outliers", "warnings")).and(of(boolean, "soft")).
 		and(of(number, "lower_bound", "plateau_tokens_per_second", "slope_tokens_per_second_per_stream", "n95")).

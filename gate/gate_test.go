@@ -137,7 +137,7 @@ func TestSyntaxErrors(t *testing.T) {
 		"\n^ want a field, such as knee.concurrency, or a value",
 		"knee.concurency >= 32\n     ^ want a known field: concurrency?",
 		"knees.verdict == \"knee\"\n^ want a known field: knee?",
-		"retrograde == null\n^ want a known field: knee.retrograde?",
+		"retrograde == null\n^ want a known field: knee.retrograde, rates.knee.retrograde?",
 		"ttft_ms.p95 <= 500\n^ want a known field: confirm.ttft_ms, at(N).ttft_ms, at(N).ttfc_ms?",
 		"at(8).ttft.p95 <= 500\n      ^ want a known field: ttft_ms?",
 		"at(8).ttft_ms.p97 <= 500\n              ^ want a known field: p90, p95, p99?",

@@ -72,6 +72,10 @@ type Settings struct {
 	SLO          string // the limits asked for, in the canonical form of analysis/slo; empty = none
 	Prices       Prices `json:",omitzero"`
 	Journal      string // what the journal keeps: one of the Keep constants; empty = KeepChunks
+
+	Rates    []float64 `json:",omitempty"` // requests/s offered in an open loop, ascending; empty = a closed loop
+	Arrivals string    `json:",omitempty"` // how they arrive, in words
+	Replay   bool      `json:",omitempty"` // they are those of a trace, whose mean rate stands in Rates
 }
 
 // What a journal keeps of the requests of a run.
@@ -93,6 +97,9 @@ type Truth struct {
 	Knee           float64
 	AdmissionLimit float64
 }
+
+// Open reports whether requests came at a rate, and not from a number of streams.
+func (s *Settings) Open() bool { return len(s.Rates) > 0 }
 
 // Level is one visit to be made: hold N requests in flight for a number of windows.
 type Level struct {

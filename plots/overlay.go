@@ -22,6 +22,9 @@ func Overlay(curves []analysis.Curve, x Axis) (*Figure, error) {
 		return nil, err
 	}
 	return figure(func() *page {
+		if len(curves) == 1 && curves[0].Rates != nil {
+			return ratePage(curves[0], x)
+		}
 		if len(curves) == 1 {
 			return capacityPage(curves[0], x)
 		}

@@ -12,6 +12,9 @@ import (
 
 // Headline is the verdict on c in a few words.
 func Headline(c analysis.Curve) string {
+	if c.Rates != nil {
+		return rateHeadline(c.Rates)
+	}
 	last := 0
 	first := 0
 	for _, s := range c.Steps {
@@ -95,9 +98,15 @@ func asked(r load.Run) string {
 	}
 	if r.Settings.Measurements > 0 {
 		settings = fmt.Sprintf("%d measurements per level", r.Settings.Measurements)
+		if r.Settings.Open() {
+			settings = fmt.Sprintf("%d measurements per rate", r.Settings.Measurements)
+		}
 	}
 	if stream != "" || settings != "" || r.Target != "" {
 		loop = "closed loop"
+		if r.Settings.Open() {
+			loop = "open loop, " + r.Settings.Arrivals
+		}
 	}
 	return joined([]string{shorten(r.Model, 44), shape, stream, settings, loop})
 }

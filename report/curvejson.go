@@ -29,6 +29,7 @@ type curveJSON struct {
 	Used        *usedJSON       `json:"used"`
 	Account     *accountJSON    `json:"cost"`
 	Confirm     *confirmJSON    `json:"confirm"`
+	Rates       *ratesJSON      `json:"rates"`
 	At          *atJSON         `json:"at"`
 	Warnings    []load.Warning  `json:"warnings"`
 }
@@ -38,7 +39,7 @@ func curveOf(c analysis.Curve) curveJSON {
 		Schema: CurveSchema, Run: runOf(c.Run), Knee: kneeOf(c.Knee),
 		Steps: make([]stepJSON, 0, len(c.Steps)), Estimates: make([]estimateJSON, 0, len(c.Estimates)),
 		Admission: intervalOrNull(c.Admission), Cause: causeOf(c.Cause),
-		Recommended: recommendedOf(c.Recommended), Used: usedOf(c.Used), Account: accountOf(c.Account), Confirm: confirmOf(c.Confirm), At: atOf(c.At), Warnings: list(c.Warnings),
+		Recommended: recommendedOf(c.Recommended), Used: usedOf(c.Used), Account: accountOf(c.Account), Confirm: confirmOf(c.Confirm), Rates: ratesOf(c.Rates), At: atOf(c.At), Warnings: list(c.Warnings),
 	}
 	for _, s := range c.Steps {
 		j.Steps = append(j.Steps, stepOf(s))
@@ -52,7 +53,7 @@ func curveOf(c analysis.Curve) curveJSON {
 func (j curveJSON) load() analysis.Curve {
 	c := analysis.Curve{
 		Run: j.Run.load(), Knee: j.Knee.load(), Admission: j.Admission.opt(), Cause: j.Cause.load(),
-		Recommended: j.Recommended.load(), Used: j.Used.load(), Account: j.Account.load(), Confirm: j.Confirm.load(), At: j.At.load(), Warnings: j.Warnings,
+		Recommended: j.Recommended.load(), Used: j.Used.load(), Account: j.Account.load(), Confirm: j.Confirm.load(), Rates: j.Rates.load(), At: j.At.load(), Warnings: j.Warnings,
 	}
 	for _, s := range j.Steps {
 		c.Steps = append(c.Steps, s.load())

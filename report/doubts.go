@@ -56,6 +56,11 @@ func doubts(c analysis.Curve) []doubt {
 	for _, w := range c.Knee.Warnings {
 		add(w, "")
 	}
+	if c.Rates != nil {
+		for _, w := range c.Rates.Knee.Warnings {
+			add(w, "")
+		}
+	}
 	for _, s := range c.Steps {
 		for _, w := range s.Warnings {
 			add(w, fmt.Sprint(s.Concurrency))

@@ -45,6 +45,9 @@ func failureLines(c analysis.Curve) []string {
 			lines = append(lines, "level "+whole(s.Concurrency)+": "+strings.Join(parts, ", "))
 		}
 	}
+	if c.Rates != nil {
+		lines = append(lines, rateFailures(c.Rates)...)
+	}
 	return lines
 }
 

@@ -26,6 +26,9 @@ func Markdown(w io.Writer, c analysis.Curve, imageName string) error {
 	if imageName != "" {
 		fmt.Fprintf(b, "![Capacity curve](<%s>)\n\n", strings.NewReplacer("<", "%3C", ">", "%3E", "\n", "").Replace(imageName))
 	}
+	if c.Rates != nil {
+		rateMarkdown(b, c.Rates)
+	}
 	markdownExplanation(b, c)
 	if len(c.Steps) > 0 {
 		fmt.Fprint(b, "## Levels\n\n")
@@ -100,7 +103,7 @@ func markdownLevels(w io.Writer, c analysis.Curve) {
 // markdownKnee writes the evidence for the cause, the reason of the
 // recommendation and what other definitions of a knee say.
 func markdownKnee(w io.Writer, c analysis.Curve) {
-	if c.Cause == nil && len(c.Estimates) == 0 && c.Recommended.Reason == "" && c.Knee.Fit == nil {
+	if c.Rates != nil || c.Cause == nil && len(c.Estimates) == 0 && c.Recommended.Reason == "" && c.Knee.Fit == nil {
 		return
 	}
 	fmt.Fprint(w, "## Knee\n\n")

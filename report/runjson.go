@@ -75,6 +75,10 @@ type settingsJSON struct {
 	Prices       *pricesJSON   `json:"prices"`
 
 	Journal load.Opt[string] `json:"journal"`
+
+	Rates    []number         `json:"rates_requests_per_second"` // [] in a closed loop
+	Arrivals load.Opt[string] `json:"arrivals"`
+	Replay   bool             `json:"replay"`
 }
 
 // refusalJSON is the failure that kept a sweep from beginning.
@@ -103,7 +107,7 @@ func runOf(r load.Run) runJSON {
 		Settings: settingsJSON{
 			Measurements: positive(r.Settings.Measurements), Passes: positive(r.Settings.Passes),
 			Requests: positive(r.Settings.Requests), ThinkMS: millisOf(r.Settings.Think), Warmup: load.Some(r.Settings.Warmup), MaxErrorRate: finite(r.Settings.MaxErrorRate),
-			Prices: pricesOf(r.Settings.Prices), Journal: text(r.Settings.Journal),
+			Prices: pricesOf(r.Settings.Prices), Journal: text(r.Settings.Journal), Rates: []number{}, Arrivals: text(r.Settings.Arrivals), Replay: r.Settings.Replay,
 		},
 	}
 	if !r.Started.IsZero() {
@@ -121,6 +125,9 @@ func runOf(r load.Run) runJSON {
 	}
 	if r.Settings.SLO != "" {
 		j.Settings.SLO = &r.Settings.SLO
+	}
+	for _, rate := range r.Settings.Rates {
+		j.Settings.Rates = append(j.Settings.Rates, finite(rate))
 	}
 	if p := r.Preflight; p != nil {
 		j.Preflight = &refusalJSON{Cause: string(p.Cause), Error: text(p.Error)}
@@ -146,6 +153,7 @@ func (j runJSON) load() load.Run {
 			Window: duration(j.Settings.WindowMS), Measurements: j.Settings.Measurements.V, Passes: j.Settings.Passes.V,
 			Requests: j.Settings.Requests.V, Think: duration(j.Settings.ThinkMS), Warmup: j.Settings.Warmup.V, MaxErrorRate: j.Settings.MaxErrorRate.V,
 			Precision: j.Settings.Precision.V, Prices: j.Settings.Prices.load(), Journal: j.Settings.Journal.V,
+			Arrivals: j.Settings.Arrivals.V, Replay: j.Settings.Replay,
 		},
 	}
 	if j.Started != nil {
@@ -153,6 +161,9 @@ func (j runJSON) load() load.Run {
 	}
 	if j.Settings.SLO != nil {
 		r.Settings.SLO = *j.Settings.SLO
+	}
+	for _, rate := range j.Settings.Rates {
+		r.Settings.Rates = append(r.Settings.Rates, orNaN(rate))
 	}
 	if p := j.Preflight; p != nil {
 		r.Preflight = &load.Refusal{Cause: load.Cause(p.Cause), Error: p.Error.V}

@@ -66,20 +66,27 @@ func settingFacts(r load.Run) []fact {
 	if s.Passes == 0 {
 		return nil
 	}
+	what := "level"
 	facts := []fact{{"Load", "closed loop: each of N workers sends its next request when its last one has ended"}}
 	add := func(name, value string) { facts = append(facts, fact{name, value}) }
+	if s.Open() {
+		what = "rate"
+		facts[0].Value = "open loop: requests come at their times, whatever became of those before (" + s.Arrivals + ")"
+	}
 	if s.Measurements > 0 {
 		length := "each as long as the larger of 1 s and half the median request"
 		switch {
+		case s.Open() && s.Window == 0:
+			length += ", and at least ten arrivals"
 		case s.Requests > 0:
 			length = "equal parts of the time that the requests took"
 		case s.Window > 0:
 			length = "of " + span(s.Window)
 		}
-		add("Windows per level", fmt.Sprintf("%d, %s", s.Measurements, length))
+		add("Windows per "+what, fmt.Sprintf("%d, %s", s.Measurements, length))
 	}
 	if s.Passes > 0 {
-		add("Passes over the levels", whole(s.Passes))
+		add("Passes over the "+what+"s", whole(s.Passes))
 	}
 	if s.Warmup > 0 {
 		add("Warm-up", fmt.Sprintf("at least %d discarded requests per visit", s.Warmup))

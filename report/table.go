@@ -23,6 +23,9 @@ func Table(w io.Writer, c analysis.Curve) error {
 	if line := origin(c.Run); line != "" {
 		fmt.Fprintf(b, "%s\n\n", wrap(line, textWidth, "  "))
 	}
+	if c.Rates != nil {
+		rateTable(b, c.Rates)
+	}
 	if len(c.Steps) > 0 {
 		writeGrid(b, grid(c))
 		for _, r := range remarks(c) {
@@ -66,9 +69,17 @@ func origin(r load.Run) string {
 		parts = append(parts, r.Started.Format("2006-01-02 15:04 MST"))
 	}
 	if n := r.Settings.Measurements; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d windows per level", n))
+		parts = append(parts, fmt.Sprintf("%d windows per %s", n, abscissa(r.Settings)))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// abscissa is what a sweep steps through.
+func abscissa(s load.Settings) string {
+	if s.Open() {
+		return "rate"
+	}
+	return "level"
 }
 
 // grid is the table as cells: three rows of heading, then one row per level.

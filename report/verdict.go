@@ -21,6 +21,9 @@ func Verdict(c analysis.Curve) string {
 		return "Nothing was measured. " + sentence(strings.TrimSuffix(
 			fmt.Sprintf("The preflight, one request, failed (%s): %s", p.Cause, p.Error), ": "))
 	}
+	if c.Rates != nil {
+		return rateVerdict(c)
+	}
 	parts := []string{kneeSentence(c), retrogradeSentence(c), softSentence(c), causeSentence(c)}
 	parts = append(parts, admissionSentence(c), sloSentence(c), allowSentence(c), costSentence(c), confirmSentence(c), endedSentence(c), measuredSentence(c))
 	kept := parts[:0]

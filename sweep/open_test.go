@@ -125,7 +125,7 @@ func TestOpenLoopAgainstTheEndpointsLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			phase.Windows = 10
-			mem.Open = &phase
+			mem.Open = []load.OpenPhase{phase}
 			log = e.Log()
 			e.Close()
 		})

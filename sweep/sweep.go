@@ -70,7 +70,7 @@ type Memory struct {
 	Visits  []load.Visit // by index, the last state of each
 	Samples []load.Sample
 	Server  []load.Server
-	Open    *load.OpenPhase
+	Open    []load.OpenPhase // by index, the last state of each
 
 	mu sync.Mutex
 }
@@ -92,7 +92,7 @@ func (m *Memory) Take(e Event) {
 	case e.Visit != nil:
 		m.Visits = load.UpsertVisit(m.Visits, *e.Visit)
 	case e.Open != nil:
-		m.Open = e.Open
+		m.Open = load.UpsertPhase(m.Open, *e.Open)
 	case e.Server != nil:
 		m.Server = append(m.Server, *e.Server)
 	}

@@ -138,6 +138,9 @@ func check(w io.Writer, gates []gate.Expr, doc map[string]any, asJSON bool) erro
 
 func anyValid(doc map[string]any) bool {
 	steps, _ := doc["steps"].([]any)
+	if rates, ok := doc["rates"].(map[string]any); ok {
+		steps, _ = rates["steps"].([]any)
+	}
 	for _, s := range steps {
 		if step, ok := s.(map[string]any); ok && step["valid"] == true {
 			return true

@@ -18,7 +18,7 @@ import (
 const baseURLVariable = "OPENAI_BASE_URL"
 
 // joinedFlags take several values in one text; a file may hold them as a list.
-var joinedFlags = []string{"levels", "slo"}
+var joinedFlags = []string{"levels", "rates", "slo"}
 
 func configFlag(category string) cli.Flag {
 	return &cli.StringFlag{Category: category, Name: "config", Usage: "take the settings of `FILE`.yaml that are not given as flags"}

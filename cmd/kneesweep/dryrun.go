@@ -22,18 +22,30 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 	settings := effective(c, o.target.config)
 	most := o.tokenBudget + highest*longest
 	money := o.costAtMost(most)
+	if o.settings.Open() {
+		visits, windows, levels = load.Some(1), load.Some(o.settings.Measurements), []int{}
+	}
+	if len(o.open.rates) > 0 {
+		visits, windows = o.open.planned(o.settings, o.target.config.Seed)
+	}
 	if c.Bool("json") {
 		e := json.NewEncoder(c.App.Writer)
 		e.SetIndent("", "  ")
 		return outputError(e.Encode(map[string]any{
 			"schema": "kneesweep/plan/v1",
-			"levels": levels, "adaptive": o.plan.adaptive, "visits": visits, "windows": windows,
+			"levels": levels, "rates_requests_per_second": append([]float64{}, o.settings.Rates...), "adaptive": o.plan.adaptive, "visits": visits, "windows": windows,
 			"requests_at_most": requests, "tokens_at_most": most,
 			"seconds_at_most": o.budget.Seconds(), "cost_at_most": money,
 			"settings": settings,
 		}))
 	}
 	what := fmt.Sprintf("levels            %v\nvisits            %d, with %d windows\n", levels, visits.V, windows.V)
+	switch {
+	case o.settings.Replay:
+		what = fmt.Sprintf("replay            %d requests in %v, %s, at most %d in flight\n", len(o.open.replay.times), o.open.replay.lasts(), o.settings.Arrivals, highest)
+	case o.settings.Open():
+		what = fmt.Sprintf("rates             %v requests/s, %s arrivals, at most %d in flight\nphases            %d, with %d windows\n", o.settings.Rates, o.settings.Arrivals, highest, visits.V, windows.V)
+	}
 	if o.plan.adaptive {
 		what = fmt.Sprintf("levels            of %v as many as the knee takes to be seen, then some around it\n"+
 			"until             the knee is known within ± %.3g %%, or a budget ends\n", levels, 100*o.plan.precision)

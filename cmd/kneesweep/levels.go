@@ -26,6 +26,9 @@ type levelPlan struct {
 
 // newLevelPlan reads the flags; its error names one.
 func newLevelPlan(c *cli.Context) (p levelPlan, err error) {
+	if c.IsSet("rates") || c.IsSet("replay") {
+		return openPlan(c)
+	}
 	p = levelPlan{
 		adaptive: !c.IsSet("levels"), measurements: c.Int("measurements"), passes: c.Int("passes"),
 		requests: c.Int("requests"), seed: c.Uint64("seed"),

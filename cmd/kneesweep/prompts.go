@@ -18,6 +18,9 @@ func newPrompts(c *cli.Context, embedded bool) (workload.Prompts, error) {
 	if c.IsSet("prompts") {
 		return filePrompts(c, defaultAnswer(embedded))
 	}
+	if c.IsSet("replay") {
+		return replayPrompts(c, defaultAnswer(embedded))
+	}
 	return syntheticPrompts(c, defaultAnswer(embedded))
 }
 
@@ -182,8 +185,12 @@ func readInput(path, want string, read func(io.Reader) error) error {
 // calibrate corrects the length of synthetic prompts by what the server counted
 // in one; those of a file stay as they are.
 func calibrate(p workload.Prompts, got int) workload.Prompts {
-	if s, ok := p.(workload.Synthetic); ok {
+	switch s := p.(type) {
+	case workload.Synthetic:
 		return s.Calibrate(got)
+	case workload.Replay:
+		s.Synthetic = s.Calibrate(got)
+		return s
 	}
 	return p
 }

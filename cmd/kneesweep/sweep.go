@@ -18,10 +18,10 @@ func sweepCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "sweep",
 		Usage: "ramp concurrency, find the knee and draw the capacity curve (the main job)",
-		Flags: append(append(targetFlags(), priceFlags()...),
+		Flags: append(slices.Concat(targetFlags(), priceFlags(), rateFlags(levels), replayFlags(levels)),
 			&cli.StringFlag{Category: "Request shape:", Name: "trace", Usage: "take prompt and answer lengths from the recorded traffic of `FILE` (CSV or JSON lines), and its p95 in flight as a level if it tells how long requests took"},
 			&cli.StringFlag{Category: levels, Name: "levels", Usage: "`LIST` of concurrency levels: 1,2,4,8 or 50:100:10 or 1:256:x2", DefaultText: "chosen around the knee while it runs"},
-			&cli.IntFlag{Category: levels, Name: "max-concurrency", Value: 256, Usage: "highest level without --levels"},
+			&cli.IntFlag{Category: levels, Name: "max-concurrency", Value: 256, Usage: "highest level without --levels; with --rates, most requests in flight"},
 			&cli.StringFlag{Category: levels, Name: "precision", Value: "0.10", Usage: "without --levels: measure until the knee is known within this share of it"},
 			&cli.IntFlag{Category: measuring, Name: "warmup", Value: 5, Usage: "discarded requests per visit of a level, at least"},
 			&cli.IntFlag{Category: measuring, Name: "measurements", Value: 10, Usage: "windows per level; the level's figure is their median"},
@@ -61,6 +61,7 @@ func sweepCommand() *cli.Command {
 type sweepOptions struct {
 	target      target
 	plan        levelPlan
+	open        openOptions
 	settings    load.Settings
 	budget      time.Duration
 	tokenBudget int
@@ -87,8 +88,10 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	note(err)
 	prices, err := parsePrices(c)
 	note(err)
+	open, err := newOpenOptions(c)
+	note(err)
 	o = sweepOptions{
-		plan: plan,
+		plan: plan, open: open,
 		settings: load.Settings{
 			Window: c.Duration("window"), Measurements: c.Int("measurements"), Passes: c.Int("passes"),
 			Requests: c.Int("requests"), Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate, Precision: plan.precision, SLO: limits, Prices: prices,
@@ -98,7 +101,8 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		out: c.String("out"), label: c.String("label"),
 		confirm: c.Bool("confirm"), json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v"),
 	}
-	if embedded && !c.IsSet("window") && !c.IsSet("requests") {
+	o.open.setOpen(&o.settings)
+	if embedded && !c.IsSet("window") && !c.IsSet("requests") && !o.settings.Open() {
 		o.settings.Window = embeddedWindow
 	}
 	note(o.checkNumbers(c))
@@ -107,7 +111,9 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	}
 	note(checkMetrics(c.String("metrics")))
 	grid := o.plan.grid()
-	o.settings.Passes = grid.Effective()
+	if o.settings.Passes = grid.Effective(); o.settings.Replay {
+		o.settings.Passes = 1
+	}
 	connections := 1
 	if len(plan.levels) > 0 {
 		connections = plan.highest()

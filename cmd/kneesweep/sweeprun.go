@@ -66,7 +66,7 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		out.discard()
 		return failed(err)
 	}
-	data, err := o.measure(c, cl, run, journal.take)
+	data, err := o.measure(c, cl, run, &first, journal.take)
 	journal.sum(&data)
 	err = errors.Join(err, journal.close(data.Run.Status, data.Run.StopReason))
 	curve := analysis.Analyze(data)
@@ -114,8 +114,8 @@ func (o *sweepOptions) newRun(cl *client.Client) load.Run {
 	return run
 }
 
-// measure runs the sweep under its budgets.
-func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, journal sweep.Sink) (analysis.Data, error) {
+// measure runs the sweep under its budgets. First is the request of the preflight.
+func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, first *load.Sample, journal sweep.Sink) (analysis.Data, error) {
 	limits := &budget{time: o.budget, tokens: o.tokenBudget, least: o.leastCharge(), money: moneyBudget{limit: o.money, prices: o.settings.Prices}}
 	ctx, stop := limits.start(c.Context)
 	defer stop()
@@ -124,23 +124,15 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	var mem sweep.Memory
 	p := newProgress(c.App.ErrWriter, o)
 	sink := sweep.Tee(journal, mem.Take, limits.take, p.take)
-	local, err := sweep.NewLocal(sweep.Config{
-		Sender: cl, Source: o.target.source, Sink: sink,
-		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
-		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health, Probe: o.target.probe(c, cl.Endpoint()),
-	})
-	if err != nil {
-		return analysis.Data{Run: run}, err
-	}
-	stopProgress := p.start(local.Status)
-	outcome, err := sweep.Run(ctx, local, o.plan.policy(limits.spent, o.judged(run, &mem)))
-	local.Close()
-	stopProgress()
-	if o.confirm && err == nil && outcome.Status == load.StatusComplete {
-		err = o.openLoop(ctx, c, cl, keep(run, &mem), sink)
-		if ctx.Err() != nil {
-			outcome.Status = load.StatusInterrupted
-		}
+	var outcome sweep.Outcome
+	var err error
+	switch {
+	case o.settings.Replay:
+		outcome, err = o.replay(ctx, c, cl, health, sink)
+	case o.settings.Open():
+		outcome, err = o.sweepRates(ctx, c, cl, first.E2E(), health, sink)
+	default:
+		outcome, err = o.sweepLevels(ctx, c, cl, run, health, &mem, p, limits, sink)
 	}
 	run.Status, run.StopReason = outcome.Status, outcome.Reason
 	if cause := context.Cause(ctx); cause != nil && outcome.Status == load.StatusInterrupted {
@@ -150,6 +142,30 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 		}
 	}
 	return keep(run, &mem), err
+}
+
+// sweepLevels holds the levels one after the other, in a closed loop.
+func (o *sweepOptions) sweepLevels(ctx context.Context, c *cli.Context, cl *client.Client, run load.Run, health *sweep.Health,
+	mem *sweep.Memory, p *progress, limits *budget, sink sweep.Sink) (sweep.Outcome, error) {
+	local, err := sweep.NewLocal(sweep.Config{
+		Sender: cl, Source: o.target.source, Sink: sink,
+		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
+		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health, Probe: o.target.probe(c, cl.Endpoint()),
+	})
+	if err != nil {
+		return sweep.Outcome{Status: load.StatusStopped, Reason: err.Error()}, err
+	}
+	stopProgress := p.start(local.Status)
+	outcome, err := sweep.Run(ctx, local, o.plan.policy(limits.spent, o.judged(run, mem)))
+	local.Close()
+	stopProgress()
+	if o.confirm && err == nil && outcome.Status == load.StatusComplete {
+		err = o.openLoop(ctx, c, cl, keep(run, mem), sink)
+		if ctx.Err() != nil {
+			outcome.Status = load.StatusInterrupted
+		}
+	}
+	return outcome, err
 }
 
 // keep returns what a sweep left in memory.

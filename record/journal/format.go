@@ -90,6 +90,14 @@ func checkVisit(v *load.Visit) error {
 	return nil
 }
 
+// checkPhase refuses an open loop that cannot have been.
+func checkPhase(p *load.OpenPhase) error {
+	if p.Streams < 1 || p.Windows < 0 || p.Measured.To < p.Measured.From {
+		return fmt.Errorf("an open loop of %d streams and %d windows", p.Streams, p.Windows)
+	}
+	return nil
+}
+
 // checkSummary refuses levels that are none, or that come twice.
 func checkSummary(s *load.Summary) error {
 	last := 0

@@ -18,8 +18,8 @@ type Content struct {
 	Visits  []load.Visit
 	Samples []load.Sample
 	Server  []load.Server
-	Open    *load.OpenPhase
-	Summary *load.Summary // what the run came to, where the journal keeps no chunks
+	Open    []load.OpenPhase // by index, the last state of each
+	Summary *load.Summary    // what the run came to, where the journal keeps no chunks
 
 	// Missing says in plain words what a cut journal lost; empty = complete.
 	Missing []string
@@ -149,7 +149,10 @@ func (c *Content) take(l line, n int, ended *bool, inFlight *int) error {
 	case l.Server != nil:
 		c.Server = append(c.Server, *l.Server)
 	case l.Open != nil:
-		c.Open = l.Open
+		if err := checkPhase(l.Open); err != nil {
+			return damaged(n, err)
+		}
+		c.Open = load.UpsertPhase(c.Open, *l.Open)
 	case l.Sum != nil:
 		if err := checkSummary(l.Sum); err != nil {
 			return damaged(n, err)
