@@ -1,7 +1,6 @@
 package analysis
 
 import (
-
 	"kneesweep/load"
 )
 
@@ -76,4 +75,3 @@ func (d Data) promptTokensMean() load.Opt[float64] {
 	}
 	return load.Some(float64(sum) / float64(n))
 }
-

@@ -39,6 +39,7 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 			what += fmt.Sprintf("then              %d, the p95 of what --trace had in flight\n", o.plan.busy)
 		}
 	}
+	what += o.targetLines()
 	_, err := fmt.Fprintf(c.App.Writer, `%srequests at most  %d (%s)
 tokens at most    %d (--token-budget, and what is in flight then)
 time at most      %v (--budget)

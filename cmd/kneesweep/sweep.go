@@ -19,6 +19,7 @@ func sweepCommand() *cli.Command {
 		Name:  "sweep",
 		Usage: "ramp concurrency, find the knee and draw the capacity curve (the main job)",
 		Flags: append(targetFlags(),
+			targetsFlag("Target:"),
 			&cli.StringFlag{Category: "Request shape:", Name: "trace", Usage: "take prompt and answer lengths from the recorded traffic of `FILE` (CSV or JSON lines), and its p95 in flight as a level if it tells how long requests took"},
 			&cli.StringFlag{Category: levels, Name: "levels", Usage: "`LIST` of concurrency levels: 1,2,4,8 or 50:100:10 or 1:256:x2", DefaultText: "chosen around the knee while it runs"},
 			&cli.IntFlag{Category: levels, Name: "max-concurrency", Value: 256, Usage: "highest level without --levels"},
@@ -51,6 +52,9 @@ func sweepCommand() *cli.Command {
 			if c.Bool("dry-run") {
 				return o.dryRun(c)
 			}
+			if len(o.targets) > 0 {
+				return runTargets(c, o)
+			}
 			return runSweep(c, o)
 		}),
 	}
@@ -58,7 +62,8 @@ func sweepCommand() *cli.Command {
 
 // sweepOptions are the flags of sweep, checked.
 type sweepOptions struct {
-	target      target
+	target      target        // the first of several
+	targets     []namedTarget // several, swept in turn; empty = one
 	plan        levelPlan
 	settings    load.Settings
 	budget      time.Duration
@@ -76,9 +81,13 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 			errs = append(errs, err)
 		}
 	}
-	embedded := c.String("url") == ""
+	several := c.IsSet("target")
+	embedded := c.String("url") == "" && !several
 	plan, err := newLevelPlan(c)
 	note(err)
+	if several {
+		plan.doubled(c)
+	}
 	rate, err := parseShare("--max-error-rate", c.String("max-error-rate"))
 	note(err)
 	limits, err := parseSLO(c)
@@ -105,10 +114,17 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	if len(plan.levels) > 0 {
 		connections = plan.highest()
 	}
-	o.target, err = newTarget(c, c.App.ErrWriter, connections)
+	if several {
+		o.targets, err = newTargets(c, connections)
+	} else {
+		o.target, err = newTarget(c, c.App.ErrWriter, connections)
+	}
 	note(err)
 	if err := errors.Join(errs...); err != nil {
 		return o, usage(err)
+	}
+	if several {
+		o.target = o.targets[0].target
 	}
 	return o, nil
 }

@@ -119,11 +119,7 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	var mem sweep.Memory
 	p := newProgress(c.App.ErrWriter, o)
 	sink := sweep.Tee(journal, mem.Take, limits.take, p.take)
-	local, err := sweep.NewLocal(sweep.Config{
-		Sender: cl, Source: o.target.source, Sink: sink,
-		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
-		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health, Probe: o.target.probe(c, cl.Endpoint()),
-	})
+	local, err := o.newLocal(c, cl, health, sink)
 	if err != nil {
 		return analysis.Data{Run: run}, err
 	}
@@ -137,14 +133,29 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 			outcome.Status = load.StatusInterrupted
 		}
 	}
-	run.Status, run.StopReason = outcome.Status, outcome.Reason
-	if cause := context.Cause(ctx); cause != nil && outcome.Status == load.StatusInterrupted {
-		run.StopReason = cause.Error()
-		if !errors.As(cause, new(interrupted)) {
-			run.Status = load.StatusStopped
-		}
-	}
+	run.Status, run.StopReason = ending(ctx, outcome)
 	return keep(run, &mem), err
+}
+
+// newLocal drives the target as the flags say.
+func (o *sweepOptions) newLocal(c *cli.Context, cl *client.Client, health *sweep.Health, sink sweep.Sink) (*sweep.Local, error) {
+	return sweep.NewLocal(sweep.Config{
+		Sender: cl, Source: o.target.source, Sink: sink,
+		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
+		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health, Probe: o.target.probe(c, cl.Endpoint()),
+	})
+}
+
+// ending tells a budget that ended a sweep from a signal that did.
+func ending(ctx context.Context, o sweep.Outcome) (load.Status, string) {
+	cause := context.Cause(ctx)
+	switch {
+	case cause == nil || o.Status != load.StatusInterrupted:
+		return o.Status, o.Reason
+	case !errors.As(cause, new(interrupted)):
+		return load.StatusStopped, cause.Error()
+	}
+	return o.Status, cause.Error()
 }
 
 // keep returns what a sweep left in memory.
