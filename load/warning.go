@@ -19,6 +19,8 @@ const (
 	WarnHighCacheShare  = "high_cache_share"
 	WarnShortOutput     = "short_output"
 	WarnMixedModels     = "mixed_models"
+	WarnMixedHeaders    = "mixed_headers"
+	WarnSplit           = "split"
 	WarnNotSteady       = "not_steady"
 	WarnOutlier         = "outlier"
 	WarnSoftKnee        = "soft_knee"
