@@ -29,16 +29,22 @@ var targetColumns = []heading{
 func targetRows(t Targets) [][]string {
 	var rows [][]string
 	for _, c := range t.Curves {
-		interval, plateau := plots.Missing, plots.Missing
-		if k := c.Knee.Concurrency; k.OK {
-			interval = cmp.Or(between(k.V, plots.Streams), plots.Missing)
-		}
-		if p := c.Knee.Plateau; finiteOpt(p).OK {
-			plateau = plots.Fixed(p.V)
-		}
-		rows = append(rows, []string{"", c.Run.Label, kneeCell(c.Knee.Concurrency), interval, plateau, countCell(c.Recommended.Concurrency), c.Run.Model, string(c.Run.Status)})
+		row := append([]string{"", c.Run.Label}, figuresOf(c)...)
+		rows = append(rows, append(row, c.Run.Model, string(c.Run.Status)))
 	}
 	return rows
+}
+
+// figuresOf are the knee with its interval, the plateau and the streams to allow.
+func figuresOf(c analysis.Curve) []string {
+	interval, plateau := plots.Missing, plots.Missing
+	if k := c.Knee.Concurrency; k.OK {
+		interval = cmp.Or(between(k.V, plots.Streams), plots.Missing)
+	}
+	if p := c.Knee.Plateau; finiteOpt(p).OK {
+		plateau = plots.Fixed(p.V)
+	}
+	return []string{kneeCell(c.Knee.Concurrency), interval, plateau, countCell(c.Recommended.Concurrency)}
 }
 
 // TargetsTable writes the targets and their comparisons for a terminal. Its errors

@@ -20,6 +20,7 @@ func sweepCommand() *cli.Command {
 		Usage: "ramp concurrency, find the knee and draw the capacity curve (the main job)",
 		Flags: append(targetFlags(),
 			targetsFlag("Target:"),
+			matrixFlag("Request shape:"),
 			&cli.StringFlag{Category: "Request shape:", Name: "trace", Usage: "take prompt and answer lengths from the recorded traffic of `FILE` (CSV or JSON lines), and its p95 in flight as a level if it tells how long requests took"},
 			&cli.StringFlag{Category: levels, Name: "levels", Usage: "`LIST` of concurrency levels: 1,2,4,8 or 50:100:10 or 1:256:x2", DefaultText: "chosen around the knee while it runs"},
 			&cli.IntFlag{Category: levels, Name: "max-concurrency", Value: 256, Usage: "highest level without --levels"},
@@ -45,6 +46,9 @@ func sweepCommand() *cli.Command {
 			&cli.BoolFlag{Category: output, Name: "dry-run", Usage: "say what the sweep would take at most, and send nothing"},
 		),
 		Action: configured(func(c *cli.Context) error {
+			if c.IsSet("matrix") {
+				return runMatrix(c)
+			}
 			o, err := newSweepOptions(c)
 			if err != nil {
 				return err
