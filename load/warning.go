@@ -21,6 +21,7 @@ const (
 	WarnMixedModels     = "mixed_models"
 	WarnMixedHeaders    = "mixed_headers"
 	WarnSplit           = "split"
+	WarnUnevenCache     = "uneven_cache"
 	WarnNotSteady       = "not_steady"
 	WarnOutlier         = "outlier"
 	WarnSoftKnee        = "soft_knee"
