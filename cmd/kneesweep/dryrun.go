@@ -28,7 +28,7 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 			"levels": levels, "adaptive": o.plan.adaptive, "visits": visits, "windows": windows,
 			"requests_at_most": requests, "tokens_at_most": o.tokenBudget + highest*most,
 			"seconds_at_most": o.budget.Seconds(), "cost_at_most": nil,
-			"settings": settings,
+			"settings": settings, "targets": o.shownTargets(),
 		}))
 	}
 	what := fmt.Sprintf("levels            %v\nvisits            %d, with %d windows\n", levels, visits.V, windows.V)

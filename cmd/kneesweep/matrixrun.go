@@ -286,6 +286,9 @@ func (m *matrixRun) heat() (*plots.Figure, error) {
 
 // dryRun lists the cells and what each takes at most.
 func (m *matrixRun) dryRun(c *cli.Context) error {
+	if c.Bool("json") {
+		return outputError(report.MatrixJSON(c.App.Writer, m.index))
+	}
 	var todo []string
 	for _, x := range m.index.Cells {
 		if !finished(x) {

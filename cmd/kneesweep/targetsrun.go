@@ -268,20 +268,34 @@ func (p *levelPlan) doubled(c *cli.Context) {
 	}
 }
 
-// targetLines are the targets as --dry-run shows them.
-func (o *sweepOptions) targetLines() string {
-	var b bytes.Buffer
-	for i, t := range o.targets {
+// shownTarget is a target as --dry-run shows it.
+type shownTarget struct {
+	Name   string `json:"name"`
+	Target string `json:"target"`
+	Model  string `json:"model"`
+}
+
+// shownTargets are the targets, without secrets.
+func (o *sweepOptions) shownTargets() []shownTarget {
+	list := []shownTarget{}
+	for _, t := range o.targets {
 		cl, err := client.New(t.config)
 		if err != nil {
 			continue // refused when the flags were read
 		}
-		name := "targets           "
-		if i > 0 {
-			name = "                  "
-		}
-		fmt.Fprintf(&b, "%s%s: %s, model %s\n", name, t.name, cl.Endpoint(), t.config.Model)
+		list = append(list, shownTarget{t.name, cl.Endpoint(), t.config.Model})
 		cl.Close()
+	}
+	return list
+}
+
+// targetLines are the same as text, a line for each.
+func (o *sweepOptions) targetLines() string {
+	var b strings.Builder
+	head := "targets"
+	for _, t := range o.shownTargets() {
+		fmt.Fprintf(&b, "%-18s%s: %s, model %s\n", head, t.Name, t.Target, t.Model)
+		head = ""
 	}
 	return b.String()
 }
