@@ -100,9 +100,10 @@ func (d *levelData) audit(st *load.Step) {
 
 // auditTokens fills in where the tokens came from and what the server said.
 func (d *levelData) auditTokens(st *load.Step) {
-	st.Models, st.Fingerprints = map[string]int{}, map[string]int{}
+	st.Models, st.Fingerprints, st.Headers = map[string]int{}, map[string]int{}, map[string]int{}
 	var a tokenAccount
 	d.each(func(s *load.Sample, span load.Span) { a.add(s, span, &d.tokens, st) })
+	st.Headers = fewValues(st.Headers)
 	st.TokensPerChunk = d.tokens.perChunk
 	st.TokenSource = a.source()
 	if a.tokens > 0 {
@@ -166,6 +167,9 @@ func (a *tokenAccount) add(s *load.Sample, span load.Span, m *tokenModel, st *lo
 	}
 	if s.Fingerprint != "" {
 		st.Fingerprints[s.Fingerprint]++
+	}
+	for _, h := range s.Headers {
+		st.Headers[h]++
 	}
 }
 

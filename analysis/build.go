@@ -106,6 +106,9 @@ func runWarnings(run load.Run, steps []load.Step) []load.Warning {
 	if w, cold := coldStart(steps, stat.Median(drifts)); cold {
 		warnings = append(warnings, w)
 	}
+	if w, uneven := unevenCache(steps); uneven {
+		warnings = append(warnings, w)
+	}
 	return warnings
 }
 

@@ -8,16 +8,15 @@ import (
 )
 
 const (
-	hiddenWarn      = 0.05
-	scaledWarn      = 0.20
-	cachedWarn      = 0.50
-	burstWarn       = 0.20 // difference of the windows' median from their mean
-	shortWarn       = 0.90
-	replayedWarn    = 0.01
-	answersWarn     = 0.05 // of the answers that carry a warning of their own
-	fewestForP90    = 44   // samples that bound a p90 at 99 % confidence
-	fewestWaves     = 3
-	mixedModelCount = 2
+	hiddenWarn   = 0.05
+	scaledWarn   = 0.20
+	cachedWarn   = 0.50
+	burstWarn    = 0.20 // difference of the windows' median from their mean
+	shortWarn    = 0.90
+	replayedWarn = 0.01
+	answersWarn  = 0.05 // of the answers that carry a warning of their own
+	fewestForP90 = 44   // samples that bound a p90 at 99 % confidence
+	fewestWaves  = 3
 )
 
 // warn attaches the doubts that the figures of a step leave.
@@ -55,9 +54,7 @@ func (d *levelData) warn(st *load.Step) {
 	if asked := d.run.Request.OutputTokensAsked; asked > 0 && st.TokenSource != load.SourceEstimated && st.OutputLengthMean.OK && st.OutputLengthMean.V < shortWarn*float64(asked) {
 		add(load.WarnShortOutput, "answers had %.0f tokens of the %d asked for", st.OutputLengthMean.V, asked)
 	}
-	if len(st.Models) >= mixedModelCount || len(st.Fingerprints) >= mixedModelCount {
-		add(load.WarnMixedModels, "answers came from %d models and %d fingerprints", len(st.Models), len(st.Fingerprints))
-	}
+	st.Warnings = append(st.Warnings, mixtures(st)...)
 	if n := len(d.superseded); n > 0 {
 		add(load.WarnRemeasured, "measured again, since its earlier windows (median %.4g tokens/s) contradicted the levels beside it; those no longer count",
 			stat.Median(liveRates(d.superseded)))

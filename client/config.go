@@ -63,6 +63,10 @@ type Config struct {
 	// of the system. It must not be changed afterwards.
 	TLS *tls.Config
 
+	// RecordHeaders are headers of the response to keep with the sample; no secret may
+	// be among them.
+	RecordHeaders []string
+
 	KeepText bool      // keep the content in Sample.Text
 	Seed     uint64    // of the jitter between attempts
 	Epoch    time.Time // offsets in samples count from here; zero means the time of New
@@ -117,6 +121,7 @@ func (c Config) Validate() error {
 		errs = append(errs, errors.New("--api-key-env: the key contains a line end or another character that is not printable ASCII"))
 	}
 	errs = append(errs, c.checkHeaders()...)
+	errs = append(errs, c.checkRecorded()...)
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(errs...)
 }

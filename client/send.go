@@ -204,6 +204,7 @@ func (x *exchange) answer(resp *http.Response) (isStream bool) {
 	s := x.s
 	s.Status, s.Protocol = resp.StatusCode, resp.Proto
 	s.RetryAfter = retryAfter(resp.Header, time.Now())
+	s.Headers = x.c.recorded(resp.Header)
 	x.in.body = resp.Body
 	x.reader = sse.NewReader(&x.in, x.in.arrived)
 	switch {

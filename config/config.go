@@ -43,6 +43,8 @@ type Key struct {
 	Kind Kind
 	List bool // a YAML list of values is as good as one
 	Map  bool // so is a YAML map; each pair becomes the value "name: value"
+	// Grid keys hold a map whose values may be lists; each pair becomes "name=value,value".
+	Grid bool
 	// Secret keys may name an environment variable, as ${NAME}. Their values stand
 	// in no error.
 	Secret bool

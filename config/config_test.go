@@ -178,7 +178,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%+v", s)
 			}
 			for _, v := range s.Values {
-				if !s.Key.Kind.reads(v) || !s.Key.Secret && strings.Contains(v, reference) {
+				if !s.Key.Kind.Reads(v) || !s.Key.Secret && strings.Contains(v, reference) {
 					t.Errorf("%s holds %q", s.Key.Name, v)
 				}
 			}

@@ -148,6 +148,10 @@ func (p *parser) pairs(key Key, n *yaml.Node) []string {
 			p.problem(name, "%s: number %d has no name; write NAME: VALUE, with a space after the colon", key.Name, i/2+1)
 		case again:
 			p.problem(name, "%s: number %d has the name of line %d; write several values as a list of 'NAME: VALUE'", key.Name, i/2+1, line)
+		case key.Grid:
+			if list, ok := p.axis(key, value); ok {
+				values = append(values, name.Value+"="+list)
+			}
 		case p.item(key, value):
 			pair := name.Value + ": " + value.Value
 			p.plainName(key, name, pair)
@@ -155,6 +159,29 @@ func (p *parser) pairs(key Key, n *yaml.Node) []string {
 		}
 	}
 	return values
+}
+
+// axis reads the value of a pair of a grid, one or a list, whatever their kinds: those
+// are the business of the key that the pair names.
+func (p *parser) axis(key Key, n *yaml.Node) (string, bool) {
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	var values []string
+	for _, item := range items {
+		switch {
+		case item.Kind != yaml.ScalarNode || decorated(item) || item.ShortTag() == "!!null" || strings.Contains(item.Value, ","):
+			return "", p.problem(item, "%s: want a value or a list of values, each without a comma", key.Name)
+		case p.misplaced(key, item.Value) != "":
+			return "", p.problem(item, "%s: %s", key.Name, p.misplaced(key, item.Value))
+		}
+		values = append(values, item.Value)
+	}
+	if len(values) == 0 {
+		return "", p.problem(n, "%s: want a value or a list of values, each without a comma", key.Name)
+	}
+	return strings.Join(values, ","), true
 }
 
 // plainName checks that nothing is put into the name of a pair.
@@ -189,7 +216,7 @@ func (p *parser) scalar(key Key, wants string, n *yaml.Node) bool {
 	switch {
 	case key.Kind == Text && n.ShortTag() == "!!bool":
 		return p.problem(n, "%s: %s without quotes is not %s", key.Name, shown, wants)
-	case !key.Kind.reads(n.Value):
+	case !key.Kind.Reads(n.Value):
 		return p.problem(n, "%s: %s is not %s", key.Name, shown, wants)
 	case quoted && key.Kind != Text && key.Kind != Duration:
 		return p.problem(n, "%s: %s in quotes is a text, not %s", key.Name, shown, wants)
@@ -197,8 +224,8 @@ func (p *parser) scalar(key Key, wants string, n *yaml.Node) bool {
 	return true
 }
 
-// reads reports whether s is of the kind.
-func (k Kind) reads(s string) bool {
+// Reads reports whether s is of the kind.
+func (k Kind) Reads(s string) bool {
 	var err error
 	switch k {
 	case Text:

@@ -138,7 +138,7 @@ func (f field) has(name string) bool {
 	return f.members == nil || known || httpCause.MatchString(name)
 }
 
-var step = structure(of(list, "measurements", "warnings").and(of(counts, "models", "fingerprints")).
+var step = structure(of(list, "measurements", "warnings").and(of(counts, "models", "fingerprints", "headers")).
 	and(of(boolean, "valid", "steady", "scout")).and(of(text, "invalid_reason")).
 	and(of(millis, "window_ms", "backoff_ms")).
 	and(of(fraction, "drift", "error_rate", "scaled_share", "hidden_share", "cached_share")).

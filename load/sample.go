@@ -61,7 +61,8 @@ type Sample struct {
 	FinishReason    string      `json:"finish,omitzero"`
 	Model           string      `json:"model,omitzero"`
 	Fingerprint     string      `json:"fingerprint,omitzero"`
-	Text            string      `json:"text,omitzero"` // content, kept only when asked for
+	Headers         []string    `json:"headers,omitzero"` // of the response, "Name: value" each, those asked for
+	Text            string      `json:"text,omitzero"`    // content, kept only when asked for
 
 	Malformed int       `json:"malformed,omitzero"` // frames that could not be understood
 	Coalesced int       `json:"coalesced,omitzero"` // token-bearing events that shared their read, and so their stamp, with an earlier one

@@ -65,6 +65,7 @@ type Step struct {
 	PromptTokensMean Opt[float64]
 	Models           map[string]int
 	Fingerprints     map[string]int
+	Headers          map[string]int // by "Name: value", those that were recorded
 
 	ConnectionsOpened, ConnectionsReused int
 	Replayed, Retries                    int

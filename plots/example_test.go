@@ -124,3 +124,15 @@ func ExampleTimeline() {
 	compare("timeline", plots.Timeline(curve(), timeline), nil)
 	// Output: timeline.png
 }
+
+// The knee over two settings, a map for each value of a third.
+func ExampleHeatMap() {
+	a, b := curve(), otherCurve()
+	maps := []plots.Heat{
+		{Heading: "no-stream=false", Cells: [][]*analysis.Curve{{&a, &b}, {&b, &b}}},
+		{Heading: "no-stream=true", Cells: [][]*analysis.Curve{{&a, &a}, {&b, nil}}},
+	}
+	figure, err := plots.HeatMap("input-tokens", []string{"256", "1024"}, "output-tokens", []string{"32", "128"}, maps)
+	compare("heatmap", figure, err)
+	// Output: heatmap.png
+}

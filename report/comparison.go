@@ -30,7 +30,7 @@ func ComparisonTable(w io.Writer, c compare.Comparison) error {
 	}
 	if len(c.Levels) > 0 {
 		writeGrid(b, append(headingRows(comparedColumns(c)), levelRows(c)...))
-		writeGrid(b, append(headingRows(figureColumns), figureRows(c)...))
+		writeGrid(b, append(headingRows(figureColumns(c)), figureRows(c)...))
 		fmt.Fprintln(b)
 	}
 	for _, l := range comparisonNotes(c) {
@@ -44,7 +44,14 @@ func ComparisonTable(w io.Writer, c compare.Comparison) error {
 // of w.
 func ComparisonMarkdown(w io.Writer, c compare.Comparison) error {
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "# Comparison: %s\n\n%s\n\n", strings.ReplaceAll(string(c.Verdict), "_", " "), escape(ComparisonVerdict(c)))
+	fmt.Fprintf(b, "# Comparison: %s\n\n", strings.ReplaceAll(string(c.Verdict), "_", " "))
+	markdownComparison(b, c)
+	return b.Flush()
+}
+
+// markdownComparison is the page below its heading.
+func markdownComparison(b io.Writer, c compare.Comparison) {
+	fmt.Fprintf(b, "%s\n\n", escape(ComparisonVerdict(c)))
 	for _, line := range parties(c) {
 		fmt.Fprintf(b, "- %s\n", escape(line))
 	}
@@ -58,12 +65,11 @@ func ComparisonMarkdown(w io.Writer, c compare.Comparison) error {
 	}
 	if len(c.Levels) > 0 {
 		markdownTable(b, headingLine(comparedColumns(c)), withoutMarks(levelRows(c)))
-		markdownTable(b, headingLine(figureColumns), withoutMarks(figureRows(c)))
+		markdownTable(b, headingLine(figureColumns(c)), withoutMarks(figureRows(c)))
 	}
 	for _, l := range comparisonNotes(c) {
 		fmt.Fprintf(b, "%s\n\n", escape(l))
 	}
-	return b.Flush()
 }
 
 // parties names the runs.
@@ -75,7 +81,10 @@ func parties(c compare.Comparison) []string {
 		}
 		return "run " + r.ID
 	}
-	lines := []string{"OLD  " + name(c.Old), "NEW  " + name(c.New)}
+	if c.Paired { // their origin begins with their name
+		return []string{name(c.Old), name(c.New)}
+	}
+	lines := []string{c.OldName + "  " + name(c.Old), c.NewName + "  " + name(c.New)}
 	if c.Runs > 1 {
 		lines[0] += fmt.Sprintf(" (the last of %d)", c.Runs)
 	}
@@ -86,6 +95,9 @@ func parties(c compare.Comparison) []string {
 func differenceLines(c compare.Comparison) []string {
 	var lines []string
 	for _, d := range c.Differences {
+		if c.Paired && d.Expected {
+			continue
+		}
 		mark := ""
 		if d.Fatal {
 			mark = " (forbids a comparison)"
@@ -98,17 +110,31 @@ func differenceLines(c compare.Comparison) []string {
 // heading is one column: its name, statistic and unit.
 type heading [3]string
 
-var figureColumns = []heading{
-	{"", "", "figure"}, {"", "", "old"}, {"", "", "new"}, {"", "", "new/old"}, {"", "95 %", "interval"}, {"", "p", "corrected"}, {"", "", "finding"},
+// figureColumns are those of the figures of whole curves.
+func figureColumns(c compare.Comparison) []heading {
+	old, latest := sides(c)
+	return []heading{
+		{"", "", "figure"}, {"", "", old}, {"", "", latest}, {"", "", latest + "/" + old}, {"", "95 %", "interval"}, {"", "p", "corrected"}, {"", "", "finding"},
+	}
+}
+
+// sides are what columns call the two runs.
+func sides(c compare.Comparison) (old, latest string) {
+	if c.Paired {
+		return c.OldName, c.NewName
+	}
+	return "old", "new"
 }
 
 // comparedColumns are those of the levels.
 func comparedColumns(c compare.Comparison) []heading {
-	cols := []heading{{"streams", "", "N"}, {"old", "median", "tok/s"}, {"new", "median", "tok/s"}, {"new/old"}, {"95 %", "interval"}}
+	old, latest := sides(c)
+	quotient := latest + "/" + old
+	cols := []heading{{"streams", "", "N"}, {old, "median", "tok/s"}, {latest, "median", "tok/s"}, {quotient}, {"95 %", "interval"}}
 	if c.ByHistory {
 		cols = append(cols, heading{"mean of", "old runs", "tok/s"}, heading{"z"})
 	}
-	return append(cols, heading{"p", "corrected"}, heading{"finding"}, heading{"TTFT p50", "new/old"}, heading{"TTFT p95", "new/old"})
+	return append(cols, heading{"p", "corrected"}, heading{"finding"}, heading{"TTFT p50", quotient}, heading{"TTFT p95", quotient})
 }
 
 // headingRows are the three rows of heading of a grid.

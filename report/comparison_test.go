@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"kneesweep/analysis"
 	"kneesweep/analysis/compare"
 	"kneesweep/load"
 )
@@ -51,6 +53,7 @@ func comparisons() map[string]compare.Comparison {
 		"3 equivalent": compare.Runs([]compare.Run{old}, slower(0.99), compare.Options{}),
 		"4 history":    compare.Runs(nights, slower(0.8), compare.Options{}),
 		"5 a night":    compare.Runs(nights, slower(0.95), compare.Options{}),
+		"7 paired":     paired(),
 		"6 nothing":    compare.Runs([]compare.Run{old}, none, compare.Options{}),
 	}
 }
@@ -148,5 +151,57 @@ func TestComparisonTimesAreMilliseconds(t *testing.T) {
 	}
 	if got := c.Figures.TTFT95.Old.V; got < 140 {
 		t.Errorf("TTFT p95 over levels is %g, want ms", got)
+	}
+}
+
+// paired is a comparison of two targets that were measured in turn.
+func paired() compare.Comparison {
+	a, b := slower(1), slower(0.88)
+	a.Curve.Run.Label, b.Curve.Run.Label = "blue", "green"
+	c := compare.Runs([]compare.Run{a}, b, compare.Options{}) // with pairs there would be single requests
+	c.Paired, c.OldName, c.NewName = true, "blue", "green"
+	return c
+}
+
+// Targets are called by their names, and their page links to their reports.
+func TestTargets(t *testing.T) {
+	c := paired()
+	a, b := slower(1).Curve, slower(0.88).Curve
+	a.Run.Label, b.Run.Label = "blue", "green"
+	all := Targets{Curves: []analysis.Curve{a, b}, Comparisons: []compare.Comparison{c}}
+	var table, page, doc bytes.Buffer
+	if err := errors.Join(TargetsTable(&table, all), TargetsMarkdown(&page, all, "curve.png"), TargetsJSON(&doc, all)); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{table.String(), page.String()} {
+		for _, want := range []string{"green is worse than blue", "green/blue", "measured in turn"} {
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+				t.Errorf("%q is not said:\n%s", want, text)
+			}
+		}
+		for _, not := range []string{"OLD", "NEW", "new/old"} {
+			if strings.Contains(text, not) {
+				t.Errorf("%q is said:\n%s", not, text)
+			}
+		}
+	}
+	for _, want := range []string{"![Capacity curves](<curve.png>)", "[green](<green/report.md>)", "## green against blue"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("%q is not in the page:\n%s", want, page.String())
+		}
+	}
+	var read struct {
+		Schema  string
+		Targets []struct {
+			Name    string
+			Plateau *float64 `json:"plateau_tokens_per_second"`
+		}
+		Comparisons []struct{ Paired bool }
+	}
+	if err := json.Unmarshal(doc.Bytes(), &read); err != nil {
+		t.Fatal(err)
+	}
+	if read.Schema != TargetsSchema || len(read.Targets) != 2 || read.Targets[1].Name != "green" || read.Targets[1].Plateau == nil || !read.Comparisons[0].Paired {
+		t.Errorf("the document says %+v", read)
 	}
 }

@@ -15,6 +15,7 @@ type comparisonJSON struct {
 	Verdict     string           `json:"verdict"`
 	Text        string           `json:"text"`
 	ByHistory   bool             `json:"by_history"`
+	Paired      bool             `json:"paired"`
 	OldRuns     int              `json:"old_runs"`
 	MinEffect   number           `json:"min_effect"`
 	Forced      bool             `json:"forced"`
@@ -111,7 +112,7 @@ func ComparisonJSON(w io.Writer, c compare.Comparison) error {
 
 func comparisonOf(c compare.Comparison) comparisonJSON {
 	j := comparisonJSON{
-		Schema: ComparisonSchema, Verdict: string(c.Verdict), Text: ComparisonVerdict(c), ByHistory: c.ByHistory, OldRuns: c.Runs,
+		Schema: ComparisonSchema, Verdict: string(c.Verdict), Text: ComparisonVerdict(c), ByHistory: c.ByHistory, Paired: c.Paired, OldRuns: c.Runs,
 		MinEffect: finite(c.MinEffect), Forced: c.Forced(), Old: runOf(c.Old), New: runOf(c.New),
 		Knee:        movedJSON{intervalOrNull(c.Knee.Old), intervalOrNull(c.Knee.New), intervalOrNull(c.Knee.By), finiteOpt(c.Knee.P)},
 		Recommended: allowedJSON{c.Recommended.Old, c.Recommended.New}, Warnings: list(c.Warnings),

@@ -22,6 +22,9 @@ func ComparisonVerdict(c compare.Comparison) string {
 	if c.Forced() {
 		forced = " (though the runs did not do the same work)"
 	}
+	if c.Paired {
+		return pairedVerdict(c, forced)
+	}
 	switch c.Verdict {
 	case compare.Regression:
 		return fmt.Sprintf("Regression%s%s: %s.", against, forced, strings.Join(findings(c, compare.Worse), "; "))
@@ -121,9 +124,9 @@ func untold(c compare.Comparison) string {
 	case len(c.Missing) == 0:
 		return "no level was measured"
 	case !slices.ContainsFunc(c.Missing, func(m compare.Missing) bool { return m.New == "" }):
-		return "NEW has no valid level"
+		return c.NewName + " has no valid level"
 	case !slices.ContainsFunc(c.Missing, func(m compare.Missing) bool { return m.Old == "" }):
-		return "OLD has no valid level"
+		return c.OldName + " has no valid level"
 	}
 	return "no level is valid in both runs"
 }
@@ -135,10 +138,10 @@ func comparisonNotes(c compare.Comparison) []string {
 	for _, m := range c.Missing {
 		var sides []string
 		if m.Old != "" {
-			sides = append(sides, "in OLD "+m.Old)
+			sides = append(sides, "in "+c.OldName+" "+m.Old)
 		}
 		if m.New != "" {
-			sides = append(sides, "in NEW "+m.New)
+			sides = append(sides, "in "+c.NewName+" "+m.New)
 		}
 		notes = append(notes, fmt.Sprintf("N = %s is not compared: %s.", whole(m.Concurrency), strings.Join(sides, ", ")))
 	}
@@ -148,7 +151,11 @@ func comparisonNotes(c compare.Comparison) []string {
 	if c.ByHistory && len(c.Figures) > 0 {
 		notes = append(notes, fmt.Sprintf("Of the figures, old is the mean of the %d OLD runs, and the interval is where 95 %% of further runs would lie if nothing changed.", c.Runs))
 	}
-	if c.Runs < compare.MinHistory && len(c.Levels) > 0 {
+	switch {
+	case len(c.Levels) == 0:
+	case c.Paired:
+		notes = append(notes, "Both were measured in turn, visit by visit: the ratios are those of paired visits, so that what drifted under both is not in them.")
+	case c.Runs < compare.MinHistory:
 		notes = append(notes, fmt.Sprintf("Two runs cannot tell a slower endpoint from a slower hour: the intervals hold what scatters within the runs. "+
 			"%d OLD runs or more show how far equal runs lie apart.", compare.MinHistory))
 	}
@@ -213,4 +220,20 @@ func zText(f compare.Figure) string {
 		return fmt.Sprintf("all of them had %s %s", plots.Number(scale*h.Mean), unit)
 	}
 	return fmt.Sprintf("mean %s %s, sd %s, z %s", plots.Number(scale*h.Mean), unit, plots.Number(scale*h.SD), signed(h.Z.V))
+}
+
+// pairedVerdict is [ComparisonVerdict] for two endpoints that were measured in turn:
+// neither is the older one.
+func pairedVerdict(c compare.Comparison, forced string) string {
+	switch c.Verdict {
+	case compare.Regression:
+		return fmt.Sprintf("%s is worse than %s%s: %s.", c.NewName, c.OldName, forced, strings.Join(findings(c, compare.Worse), "; "))
+	case compare.Improvement:
+		return fmt.Sprintf("%s is better than %s%s: %s.", c.NewName, c.OldName, forced, strings.Join(findings(c, compare.Better), "; "))
+	case compare.Equivalent:
+		return fmt.Sprintf("%s and %s are equivalent within %s%s: %s.", c.NewName, c.OldName, percent(c.MinEffect), forced, seen(c))
+	case compare.NoEvidence:
+		return fmt.Sprintf("No difference of %s and %s by more than %s is shown%s: %s.", c.NewName, c.OldName, percent(c.MinEffect), forced, seen(c))
+	}
+	return fmt.Sprintf("It cannot be told how %s and %s differ: %s.", c.NewName, c.OldName, untold(c))
 }

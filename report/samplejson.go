@@ -27,6 +27,7 @@ type sampleJSON struct {
 	FinishReason    load.Opt[string] `json:"finish_reason"`
 	Model           load.Opt[string] `json:"model"`
 	Fingerprint     load.Opt[string] `json:"fingerprint"`
+	Headers         []string         `json:"headers"`
 	Text            string           `json:"text"`
 
 	ConnectMS   number `json:"connect_ms"`
@@ -71,7 +72,7 @@ func sampleOf(s *load.Sample) sampleJSON {
 		OutputTokens: s.OutputTokens, TokenSource: text(s.TokenSource), PromptTokens: s.PromptTokens,
 		CachedTokens: s.CachedTokens, ReasoningTokens: s.ReasoningTokens,
 		HiddenTokens: load.Opt[int]{V: s.HiddenTokens, OK: s.HiddenTokens > 0 || s.ReasoningTokens.OK},
-		FinishReason: text(s.FinishReason), Model: text(s.Model), Fingerprint: text(s.Fingerprint), Text: s.Text,
+		FinishReason: text(s.FinishReason), Model: text(s.Model), Fingerprint: text(s.Fingerprint), Headers: list(s.Headers), Text: s.Text,
 		TTFTMS: millisOpt(s.TTFT()), TTFCMS: millisOpt(s.TTFC()), ITLMeanMS: itlMean(s), ICLMeanMS: iclMean(s),
 		E2EMS: millisOf(s.E2E()), Chunks: len(s.Chunks), Malformed: s.Malformed, Coalesced: s.Coalesced,
 		Reused: s.Reused, Replayed: s.Replayed, Retries: s.Retries,

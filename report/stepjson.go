@@ -72,6 +72,7 @@ type stepJSON struct {
 	PromptTokensMean number           `json:"prompt_tokens_mean"`
 	Models           map[string]int   `json:"models"`
 	Fingerprints     map[string]int   `json:"fingerprints"`
+	Headers          map[string]int   `json:"headers"`
 
 	ConnectionsOpened load.Opt[int]  `json:"connections_opened"`
 	ConnectionsReused load.Opt[int]  `json:"connections_reused"`
@@ -116,7 +117,7 @@ func stepOf(s load.Step) stepJSON {
 		TokenSource: text(s.TokenSource), ScaledShare: finite(s.ScaledShare), TokensPerChunk: finiteOpt(s.TokensPerChunk),
 		HiddenShare: finiteOpt(s.HiddenShare), CachedShare: finiteOpt(s.CachedShare),
 		OutputLengthMean: finiteOpt(s.OutputLengthMean), PromptTokensMean: finiteOpt(s.PromptTokensMean),
-		Models: counts(s.Models), Fingerprints: counts(s.Fingerprints),
+		Models: counts(s.Models), Fingerprints: counts(s.Fingerprints), Headers: counts(s.Headers),
 		ConnectionsOpened: load.Some(s.ConnectionsOpened), ConnectionsReused: load.Some(s.ConnectionsReused),
 		Replayed: load.Some(s.Replayed), Retries: load.Some(s.Retries), DispatchDelay: millisDist(s.DispatchDelay),
 		Client: clientOf(s.Client), Server: serverOf(s.Server), Warnings: list(s.Warnings),
@@ -146,7 +147,7 @@ func (j stepJSON) load() load.Step {
 		TokenSource: load.TokenSource(j.TokenSource.V), ScaledShare: j.ScaledShare.V, TokensPerChunk: j.TokensPerChunk,
 		HiddenShare: j.HiddenShare, CachedShare: j.CachedShare,
 		OutputLengthMean: j.OutputLengthMean, PromptTokensMean: j.PromptTokensMean,
-		Models: j.Models, Fingerprints: j.Fingerprints,
+		Models: j.Models, Fingerprints: j.Fingerprints, Headers: j.Headers,
 		ConnectionsOpened: j.ConnectionsOpened.V, ConnectionsReused: j.ConnectionsReused.V,
 		Replayed: j.Replayed.V, Retries: j.Retries.V, DispatchDelay: j.DispatchDelay.load(1e3),
 		Client: j.Client.load(), Server: j.Server.load(), Warnings: j.Warnings,

@@ -54,7 +54,15 @@ type Faults struct {
 	Stall       float64 // silence after the first token
 	Truncate    float64 // connection closed after half of the answer
 	StreamError float64 // an error object after the first token of a 200 stream
+	Fallback    float64 // answered by another model, [FallbackModel], as well as ever; drawn beside the others
 }
+
+// FallbackModel is the model that answers in the place of the one asked for, and
+// ServedBy the header that names it on every answer.
+const (
+	FallbackModel = "sim-fallback"
+	ServedBy      = "X-Served-By"
+)
 
 // withDefaults returns c with its documented defaults filled in.
 func (c Config) withDefaults() Config {
@@ -110,7 +118,7 @@ func (c Config) Validate() error {
 		share float64
 	}{
 		{"--fault-reject", c.Faults.Reject}, {"--fault-stall-first", c.Faults.StallFirst}, {"--fault-stall", c.Faults.Stall},
-		{"--fault-truncate", c.Faults.Truncate}, {"--fault-stream-error", c.Faults.StreamError},
+		{"--fault-truncate", c.Faults.Truncate}, {"--fault-stream-error", c.Faults.StreamError}, {"--fault-fallback", c.Faults.Fallback},
 	} {
 		bad(!(f.share >= 0 && f.share <= 1), "%s: %g, need a probability 0…1", f.flag, f.share)
 	}

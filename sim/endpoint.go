@@ -95,6 +95,9 @@ func (e *Endpoint) release(r *request) {
 // settle fills in the outcome.
 func (e *Endpoint) settle(s *load.Sample, r *request, status int, complete bool) {
 	s.Status = 200
+	if r.model != "" {
+		s.Model = r.model
+	}
 	switch {
 	case status != 0:
 		s.Status, s.Cause, s.Error = status, load.HTTPCause(status), "refused by the simulated endpoint"

@@ -21,7 +21,8 @@ type engine struct {
 	running []*request
 	kv      int
 	faults  *rand.Rand
-	bucket  float64 // tokens of the rate limit
+	others  *rand.Rand // of fallbacks
+	bucket  float64    // tokens of the rate limit
 	filled  time.Time
 	log     []*Entry
 }
@@ -31,6 +32,7 @@ func newEngine(cfg Config) *engine {
 		cfg: cfg, start: time.Now(),
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 		faults: rand.New(rand.NewPCG(cfg.Seed, streamFaults)),
+		others: rand.New(rand.NewPCG(cfg.Seed, streamFallback)),
 		bucket: float64(cfg.RateBurst),
 	}
 	e.filled = e.start
@@ -172,6 +174,7 @@ func (e *engine) submit(r *request) (status int) {
 		}
 		return status
 	}
+	r.model = e.drawModel()
 	e.queue = append(e.queue, r)
 	select {
 	case e.wake <- struct{}{}:
@@ -205,10 +208,18 @@ const (
 	faultStreamError
 )
 
+// drawModel draws the model that answers the next request.
+func (e *engine) drawModel() string {
+	if p := e.cfg.Faults.Fallback; p > 0 && e.others.Float64() < p {
+		return FallbackModel
+	}
+	return e.cfg.Model
+}
+
 // drawFault draws at most one fault for the next request.
 func (e *engine) drawFault() fault {
 	f := e.cfg.Faults
-	if f == (Faults{}) {
+	if f.Fallback = 0; f == (Faults{}) {
 		return faultNone
 	}
 	u := e.faults.Float64()

@@ -11,6 +11,7 @@ const (
 	streamSpeed = iota + 1
 	streamJitter
 	streamFaults
+	streamFallback
 )
 
 // noise turns the configuration's noise into durations of steps. It is used by

@@ -30,6 +30,7 @@ type request struct {
 	hidden       int // tokens still to be generated unseen, then
 	visible      int // tokens of the answer
 	fault        fault
+	model        string // that answers
 	arrived      time.Time
 	entry        *Entry     // nil without a log
 	onEmit       func(Emit) // takes the events instead of events below; called by the engine, must not block

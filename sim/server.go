@@ -69,8 +69,9 @@ func (e *Endpoint) generate(w http.ResponseWriter, hr *http.Request, d *dialect)
 		d.refuse(w, status, "server_error", http.StatusText(status))
 		return
 	}
+	w.Header().Set(ServedBy, r.model)
 	a := answer{
-		model: e.cfg.Model, prompt: r.promptTokens, hidden: r.hidden, visible: r.visible,
+		model: r.model, prompt: r.promptTokens, hidden: r.hidden, visible: r.visible,
 		usage: !e.cfg.NoUsage, asked: q.StreamOptions.IncludeUsage, growing: e.cfg.UsageInChunks,
 	}
 	if q.Stream {

@@ -118,11 +118,11 @@ func count(n int) string {
 
 // work says in which figures that were measured, not asked for, the work of two
 // runs differs: lengths of prompts and answers, and what caches answered.
-func work(old, latest analysis.Curve) []load.Warning {
+func (c *Comparison) work(old, latest analysis.Curve) []load.Warning {
 	var all []load.Warning
 	a, b := old.Run.Request.InputTokensGot, latest.Run.Request.InputTokensGot
 	if a.OK && b.OK && apart(a.V, b.V) {
-		all = append(all, load.Warnf(WarnWork, "prompts had %.3g tokens on average in OLD and %.3g in NEW", a.V, b.V))
+		all = append(all, load.Warnf(WarnWork, "prompts had %.3g tokens on average in %s and %.3g in %s", a.V, c.OldName, b.V, c.NewName))
 	}
 	type point struct {
 		old, latest load.Step
@@ -143,13 +143,13 @@ func work(old, latest analysis.Curve) []load.Warning {
 	}
 	if len(long) > 0 {
 		p := long[0]
-		all = append(all, load.Warnf(WarnWork, "answers had other lengths at %d levels (N = %d: %.3g tokens on average in OLD, %.3g in NEW)",
-			len(long), p.old.Concurrency, p.old.OutputLengthMean.V, p.latest.OutputLengthMean.V))
+		all = append(all, load.Warnf(WarnWork, "answers had other lengths at %d levels (N = %d: %.3g tokens on average in %s, %.3g in %s)",
+			len(long), p.old.Concurrency, p.old.OutputLengthMean.V, c.OldName, p.latest.OutputLengthMean.V, c.NewName))
 	}
 	if len(cached) > 0 {
 		p := cached[0]
-		all = append(all, load.Warnf(WarnWork, "caches answered other shares of the prompts at %d levels (N = %d: %.0f %% in OLD, %.0f %% in NEW)",
-			len(cached), p.old.Concurrency, 100*p.old.CachedShare.V, 100*p.latest.CachedShare.V))
+		all = append(all, load.Warnf(WarnWork, "caches answered other shares of the prompts at %d levels (N = %d: %.0f %% in %s, %.0f %% in %s)",
+			len(cached), p.old.Concurrency, 100*p.old.CachedShare.V, c.OldName, 100*p.latest.CachedShare.V, c.NewName))
 	}
 	return all
 }

@@ -132,7 +132,10 @@ const (
 type Comparison struct {
 	Old         load.Run // the last of the earlier runs, which intervals are against
 	New         load.Run
-	Runs        int // earlier runs
+	OldName     string // what texts call the two; OLD and NEW
+	NewName     string
+	Paired      bool // by [Paired]
+	Runs        int  // earlier runs
 	MinEffect   float64
 	Differences []Difference // between Old and New, and between the earlier runs and New
 	Levels      []Level      // ascending
@@ -158,9 +161,16 @@ func (c Comparison) Forced() bool {
 // figures computed all the same: whether they mean anything is for the caller
 // to say ([Comparison.Forced]).
 func Runs(old []Run, latest Run, o Options) Comparison {
+	c := begin(old, latest, o)
+	c.finish(old, latest, newPairs(old[len(old)-1].Curve, latest.Curve))
+	return c
+}
+
+// begin is what is known of a comparison before its levels are paired.
+func begin(old []Run, latest Run, o Options) Comparison {
 	last := old[len(old)-1]
 	c := Comparison{
-		Old: last.Curve.Run, New: latest.Curve.Run, Runs: len(old), MinEffect: o.minEffect(),
+		Old: last.Curve.Run, New: latest.Curve.Run, OldName: "OLD", NewName: "NEW", Runs: len(old), MinEffect: o.minEffect(),
 		ByHistory: len(old) >= MinHistory, Knee: moved(last.Curve, latest.Curve),
 	}
 	c.Recommended.Old, c.Recommended.New = last.Curve.Recommended.Concurrency, latest.Curve.Recommended.Concurrency
@@ -171,7 +181,12 @@ func Runs(old []Run, latest Run, o Options) Comparison {
 			}
 		}
 	}
-	p := newPairs(last.Curve, latest.Curve)
+	return c
+}
+
+// finish tests levels and figures by their pairs and draws the verdict.
+func (c *Comparison) finish(old []Run, latest Run, p pairs) {
+	last := old[len(old)-1]
 	c.Missing = missing(last.Curve, latest.Curve)
 	if len(p.all) > 0 { // with no level in common a plateau says little
 		c.Figures = p.figures(last.Curve, latest.Curve)
@@ -182,8 +197,7 @@ func Runs(old []Run, latest Run, o Options) Comparison {
 		c.addHistory(old, latest)
 	}
 	c.judge()
-	c.Warnings = doubts(old, latest, p)
-	return c
+	c.Warnings = c.doubts(old, latest, p)
 }
 
 // valid are the steps that can be compared, by concurrency.

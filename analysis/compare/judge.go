@@ -159,9 +159,9 @@ func (c *Comparison) equivalent() bool {
 }
 
 // doubts are what weakens the comparison as a whole.
-func doubts(old []Run, latest Run, p pairs) []load.Warning {
+func (c *Comparison) doubts(old []Run, latest Run, p pairs) []load.Warning {
 	last := old[len(old)-1]
-	all := work(last.Curve, latest.Curve)
+	all := c.work(last.Curve, latest.Curve)
 	if !p.shared.ok && len(p.all) > 0 && len(old) < MinHistory {
 		all = append(all, load.Warnf(WarnScatter, "with %d common levels nothing shows what all windows of a level share: intervals are too narrow if there is something", len(p.all)))
 	}

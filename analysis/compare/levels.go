@@ -68,19 +68,24 @@ func (p pairs) sharedScatter(old, latest analysis.Curve) scatter {
 	fit := scatter{tauOld*tauOld + tauNew*tauNew, float64(dfOld + dfNew), okOld && okNew}
 	among := scatter{ok: len(p.all) > 2, df: float64(len(p.all) - 1)}
 	if among.ok {
-		var shifts []float64
-		within := 0.0
-		for _, q := range p.all {
-			shifts = append(shifts, q.shift)
-			within += q.within / float64(len(p.all))
-		}
-		_, v := stat.Variance(shifts)
-		among.variance = max(0, v-within)
+		among.variance = p.excess()
 	}
 	if fit.ok && (!among.ok || fit.variance <= among.variance) {
 		return fit
 	}
 	return among
+}
+
+// excess is the variance of the shifts of levels that their windows do not explain.
+func (p pairs) excess() float64 {
+	var shifts []float64
+	within := 0.0
+	for _, q := range p.all {
+		shifts = append(shifts, q.shift)
+		within += q.within / float64(len(p.all))
+	}
+	_, v := stat.Variance(shifts)
+	return max(0, v-within)
 }
 
 // levels are the changes at the common levels.

@@ -19,6 +19,7 @@ func analyzeCommand() *cli.Command {
 		Flags: append(append(atFlags(), priceFlags()...),
 			&cli.StringFlag{Name: "out", Usage: "also write curve.json, curve.png, report.md and report.html to `FOLDER`"},
 			sloFlag(""),
+			whereFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document (a list when there are several curves)"},
 		),
 		Action: func(c *cli.Context) error {
@@ -38,8 +39,18 @@ func analyzeCommand() *cli.Command {
 			if err != nil {
 				return usage(err)
 			}
-			sources, err := readSources(files, c.App.ErrWriter, limits, limits != "" || question.asked)
+			where, err := parseWhere(c)
 			if err != nil {
+				return usage(err)
+			}
+			if len(where) > 0 && (question.asked || limits != "") {
+				return usagef("--where: works without --at and --slo, which are about all requests")
+			}
+			sources, err := readSources(files, c.App.ErrWriter, limits, limits != "" || question.asked || len(where) > 0)
+			if err != nil {
+				return err
+			}
+			if err := splitSources(sources, where); err != nil {
 				return err
 			}
 			if err := question.answer(sources); err != nil {

@@ -140,7 +140,7 @@ func configKeys(flags []cli.Flag) []config.Key {
 		_, repeatable := f.(*cli.StringSliceFlag)
 		keys = append(keys, config.Key{
 			Name: name, Kind: kindOf(f), List: repeatable || slices.Contains(joinedFlags, name),
-			Map: name == "header", Secret: slices.Contains(secretKeys, name),
+			Map: name == "header" || name == "matrix", Grid: name == "matrix", Secret: slices.Contains(secretKeys, name),
 		})
 	}
 	return keys

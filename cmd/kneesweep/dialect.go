@@ -22,6 +22,7 @@ func dialectFlags(category string) []cli.Flag {
 		&cli.StringFlag{Category: category, Name: "max-tokens-field", DefaultText: "max_tokens; max_output_tokens in the responses dialect", Usage: "`NAME` of the field that limits the answer"},
 		&cli.BoolFlag{Category: category, Name: "ignore-eos", Usage: "ask the server to generate up to the limit"},
 		&cli.IntFlag{Category: category, Name: "min-tokens", Usage: "ask the server for at least so many `TOKENS`; 0 = not asked for"},
+		&cli.StringSliceFlag{Category: category, Name: "record-header", Usage: "keep the response header `NAME` of every answer, such as one that says which region or replica answered (repeatable)"},
 		&cli.StringFlag{Category: category, Name: "body", Usage: "add the fields of a JSON `OBJECT` to every request, e.g. '{\"temperature\":0}'"},
 	}
 }
@@ -33,6 +34,7 @@ func ask(c *cli.Context, config *client.Config) {
 	config.NoStream, config.OmitFields = c.Bool("no-stream"), c.StringSlice("omit-field")
 	config.MaxTokensField = c.String("max-tokens-field")
 	config.IgnoreEOS, config.MinTokens = c.Bool("ignore-eos"), c.Int("min-tokens")
+	config.RecordHeaders = c.StringSlice("record-header")
 	config.Body = strings.TrimSpace(c.String("body"))
 	config.Secrets = append(config.Secrets, secret.FromJSON([]byte(config.Body))...)
 }

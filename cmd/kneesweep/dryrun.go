@@ -36,7 +36,7 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 			"levels": levels, "rates_requests_per_second": append([]float64{}, o.settings.Rates...), "adaptive": o.plan.adaptive, "visits": visits, "windows": windows,
 			"requests_at_most": requests, "tokens_at_most": most,
 			"seconds_at_most": o.budget.Seconds(), "cost_at_most": money,
-			"settings": settings,
+			"settings": settings, "targets": o.shownTargets(),
 		}))
 	}
 	what := fmt.Sprintf("levels            %v\nvisits            %d, with %d windows\n", levels, visits.V, windows.V)
@@ -53,6 +53,7 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 			what += fmt.Sprintf("then              %d, the p95 of what --trace had in flight\n", o.plan.busy)
 		}
 	}
+	what += o.targetLines()
 	_, err := fmt.Fprintf(c.App.Writer, `%srequests at most  %d (%s)
 tokens at most    %d (--token-budget, and what is in flight then)
 time at most      %v (--budget)

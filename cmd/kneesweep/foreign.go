@@ -28,7 +28,7 @@ func tame(c *analysis.Curve) {
 		s := &c.Steps[i]
 		s.InvalidReason, s.SLO.V.Text = plain(s.InvalidReason), plain(s.SLO.V.Text)
 		tameWarnings(s.Warnings)
-		s.Failures, s.Models, s.Fingerprints = plainKeys(s.Failures), plainKeys(s.Models), plainKeys(s.Fingerprints)
+		s.Failures, s.Models, s.Fingerprints, s.Headers = plainKeys(s.Failures), plainKeys(s.Models), plainKeys(s.Fingerprints), plainKeys(s.Headers)
 	}
 	for i := range c.Estimates {
 		c.Estimates[i].Note = plain(c.Estimates[i].Note)

@@ -40,7 +40,10 @@ type output struct {
 }
 
 // openOutput makes the folder and refuses one that holds a run already.
-func openOutput(dir string, now time.Time) (output, error) {
+func openOutput(dir string, now time.Time) (output, error) { return openFolder(dir, now, runFiles) }
+
+// openFolder is openOutput for a folder that is to hold files of these names.
+func openFolder(dir string, now time.Time, files []string) (output, error) {
 	if dir == "" {
 		dir = now.Format("kneesweep-20060102-150405")
 	}
@@ -55,7 +58,7 @@ func openOutput(dir string, now time.Time) (output, error) {
 		return output{}, fmt.Errorf("--out: %w", err)
 	}
 	o.clear()
-	for _, name := range runFiles {
+	for _, name := range files {
 		path := filepath.Join(dir, name)
 		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 			return output{}, fmt.Errorf("--out: %s exists already; choose another folder", path)
@@ -132,31 +135,42 @@ func (o output) finish(c *cli.Context, curve analysis.Curve) error {
 
 // write writes curve, figure and reports. It writes all that it can.
 func (o output) write(c analysis.Curve) error {
-	var errs []error
-	save := func(name string, render func(*bytes.Buffer) error) {
-		var b bytes.Buffer
-		err := render(&b)
-		if err == nil {
-			err = writeWhole(filepath.Join(o.dir, name), b.Bytes())
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", name, err))
-		}
-	}
-	save(curveFile, func(b *bytes.Buffer) error { return report.CurveJSON(b, c) })
+	files := []rendered{{curveFile, func(b *bytes.Buffer) error { return report.CurveJSON(b, c) }}}
 	figure := ""
 	if c.Run.Preflight == nil { // else there is nothing to draw
 		figure = figureFile
-		save(figureFile, func(b *bytes.Buffer) error {
+		files = append(files, rendered{figureFile, func(b *bytes.Buffer) error {
 			f, err := plots.Capacity(c)
 			if err != nil {
 				return err
 			}
 			return f.Write(b, "png")
-		})
+		}})
 	}
-	save(reportFile, func(b *bytes.Buffer) error { return report.Markdown(b, c, figure) })
-	save(pageFile, func(b *bytes.Buffer) error { return report.HTML(b, c) })
+	return o.saveAll(append(files,
+		rendered{reportFile, func(b *bytes.Buffer) error { return report.Markdown(b, c, figure) }},
+		rendered{pageFile, func(b *bytes.Buffer) error { return report.HTML(b, c) }}))
+}
+
+// rendered is a file and what writes it.
+type rendered struct {
+	name   string
+	render func(*bytes.Buffer) error
+}
+
+// saveAll writes all files that it can.
+func (o output) saveAll(files []rendered) error {
+	var errs []error
+	for _, f := range files {
+		var b bytes.Buffer
+		err := f.render(&b)
+		if err == nil {
+			err = writeWhole(filepath.Join(o.dir, f.name), b.Bytes())
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", f.name, err))
+		}
+	}
 	return errors.Join(errs...)
 }
 

@@ -20,8 +20,9 @@ type progress struct {
 	quiet   bool
 	verbose bool
 	tty     bool
-	visits  int // planned; 0 = the sweep chooses as it goes
-	width   int // of the line that is shown
+	who     func() string // whose turn it is, of several endpoints; nil = there is one
+	visits  int           // planned; 0 = the sweep chooses as it goes
+	width   int           // of the line that is shown
 }
 
 func newProgress(w io.Writer, o *sweepOptions) *progress {
@@ -90,8 +91,12 @@ func (p *progress) line(began time.Duration, last, now sweep.Status) string {
 		rest := float64(now.At-began) / done * (float64(p.visits) - done)
 		eta = " | ETA " + time.Duration(rest).Round(time.Second).String()
 	}
-	return fmt.Sprintf("%d parallel, %s, %s | %s tok/s | TTFT p50 %s | %d failed%s",
-		now.Level.Concurrency, p.aim(now), phase, rate, ttft, now.Failed, eta)
+	who := ""
+	if p.who != nil {
+		who = p.who() + ": "
+	}
+	return fmt.Sprintf("%s%d parallel, %s, %s | %s tok/s | TTFT p50 %s | %d failed%s",
+		who, now.Level.Concurrency, p.aim(now), phase, rate, ttft, now.Failed, eta)
 }
 
 // aim says what the visit is for.

@@ -45,6 +45,7 @@ func simCommand() *cli.Command {
 			&cli.Float64Flag{Category: fault, Name: "fault-stall", Usage: "share that falls silent after the first token"},
 			&cli.Float64Flag{Category: fault, Name: "fault-truncate", Usage: "share cut off in the middle"},
 			&cli.Float64Flag{Category: fault, Name: "fault-stream-error", Usage: "share with an error object in the stream"},
+			&cli.Float64Flag{Category: fault, Name: "fault-fallback", Usage: "share answered by another model, " + sim.FallbackModel},
 		},
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c); err != nil {
@@ -67,7 +68,7 @@ func simConfig(c *cli.Context) sim.Config {
 		RateLimit: c.Float64("rate-limit"), RateBurst: c.Int("rate-burst"), RetryAfter: c.Duration("retry-after"),
 		Faults: sim.Faults{
 			Reject: c.Float64("fault-reject"), StallFirst: c.Float64("fault-stall-first"), Stall: c.Float64("fault-stall"),
-			Truncate: c.Float64("fault-truncate"), StreamError: c.Float64("fault-stream-error"),
+			Truncate: c.Float64("fault-truncate"), StreamError: c.Float64("fault-stream-error"), Fallback: c.Float64("fault-fallback"),
 		},
 		Seed: c.Uint64("seed"),
 	}

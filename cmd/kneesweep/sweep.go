@@ -19,6 +19,8 @@ func sweepCommand() *cli.Command {
 		Name:  "sweep",
 		Usage: "ramp concurrency, find the knee and draw the capacity curve (the main job)",
 		Flags: append(slices.Concat(targetFlags(), priceFlags(), rateFlags(levels), replayFlags(levels)),
+			targetsFlag("Target:"),
+			matrixFlag("Request shape:"),
 			&cli.StringFlag{Category: "Request shape:", Name: "trace", Usage: "take prompt and answer lengths from the recorded traffic of `FILE` (CSV or JSON lines), and its p95 in flight as a level if it tells how long requests took"},
 			&cli.StringFlag{Category: levels, Name: "levels", Usage: "`LIST` of concurrency levels: 1,2,4,8 or 50:100:10 or 1:256:x2", DefaultText: "chosen around the knee while it runs"},
 			&cli.IntFlag{Category: levels, Name: "max-concurrency", Value: 256, Usage: "highest level without --levels; with --rates, most requests in flight"},
@@ -45,12 +47,18 @@ func sweepCommand() *cli.Command {
 			&cli.BoolFlag{Category: output, Name: "dry-run", Usage: "say what the sweep would take at most, and send nothing"},
 		),
 		Action: configured(func(c *cli.Context) error {
+			if c.IsSet("matrix") {
+				return runMatrix(c)
+			}
 			o, err := newSweepOptions(c)
 			if err != nil {
 				return err
 			}
 			if c.Bool("dry-run") {
 				return o.dryRun(c)
+			}
+			if len(o.targets) > 0 {
+				return runTargets(c, o)
 			}
 			return runSweep(c, o)
 		}),
@@ -59,7 +67,8 @@ func sweepCommand() *cli.Command {
 
 // sweepOptions are the flags of sweep, checked.
 type sweepOptions struct {
-	target      target
+	target      target        // the first of several
+	targets     []namedTarget // several, swept in turn; empty = one
 	plan        levelPlan
 	open        openOptions
 	settings    load.Settings
@@ -79,9 +88,13 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 			errs = append(errs, err)
 		}
 	}
-	embedded := c.String("url") == ""
+	several := c.IsSet("target")
+	embedded := c.String("url") == "" && !several
 	plan, err := newLevelPlan(c)
 	note(err)
+	if several {
+		plan.doubled(c)
+	}
 	rate, err := parseShare("--max-error-rate", c.String("max-error-rate"))
 	note(err)
 	limits, err := parseSLO(c)
@@ -118,10 +131,17 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	if len(plan.levels) > 0 {
 		connections = plan.highest()
 	}
-	o.target, err = newTarget(c, c.App.ErrWriter, connections)
+	if several {
+		o.targets, err = newTargets(c, connections)
+	} else {
+		o.target, err = newTarget(c, c.App.ErrWriter, connections)
+	}
 	note(err)
 	if err := errors.Join(errs...); err != nil {
 		return o, usage(err)
+	}
+	if several {
+		o.target = o.targets[0].target
 	}
 	return o, nil
 }

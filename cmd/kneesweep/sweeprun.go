@@ -134,24 +134,14 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	default:
 		outcome, err = o.sweepLevels(ctx, c, cl, run, health, &mem, p, limits, sink)
 	}
-	run.Status, run.StopReason = outcome.Status, outcome.Reason
-	if cause := context.Cause(ctx); cause != nil && outcome.Status == load.StatusInterrupted {
-		run.StopReason = cause.Error()
-		if !errors.As(cause, new(interrupted)) {
-			run.Status = load.StatusStopped
-		}
-	}
+	run.Status, run.StopReason = ending(ctx, outcome)
 	return keep(run, &mem), err
 }
 
 // sweepLevels holds the levels one after the other, in a closed loop.
 func (o *sweepOptions) sweepLevels(ctx context.Context, c *cli.Context, cl *client.Client, run load.Run, health *sweep.Health,
 	mem *sweep.Memory, p *progress, limits *budget, sink sweep.Sink) (sweep.Outcome, error) {
-	local, err := sweep.NewLocal(sweep.Config{
-		Sender: cl, Source: o.target.source, Sink: sink,
-		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
-		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health, Probe: o.target.probe(c, cl.Endpoint()),
-	})
+	local, err := o.newLocal(c, cl, health, sink)
 	if err != nil {
 		return sweep.Outcome{Status: load.StatusStopped, Reason: err.Error()}, err
 	}
@@ -166,6 +156,27 @@ func (o *sweepOptions) sweepLevels(ctx context.Context, c *cli.Context, cl *clie
 		}
 	}
 	return outcome, err
+}
+
+// newLocal drives the target as the flags say.
+func (o *sweepOptions) newLocal(c *cli.Context, cl *client.Client, health *sweep.Health, sink sweep.Sink) (*sweep.Local, error) {
+	return sweep.NewLocal(sweep.Config{
+		Sender: cl, Source: o.target.source, Sink: sink,
+		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
+		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health, Probe: o.target.probe(c, cl.Endpoint()),
+	})
+}
+
+// ending tells a budget that ended a sweep from a signal that did.
+func ending(ctx context.Context, o sweep.Outcome) (load.Status, string) {
+	cause := context.Cause(ctx)
+	switch {
+	case cause == nil || o.Status != load.StatusInterrupted:
+		return o.Status, o.Reason
+	case !errors.As(cause, new(interrupted)):
+		return load.StatusStopped, cause.Error()
+	}
+	return o.Status, cause.Error()
 }
 
 // keep returns what a sweep left in memory.

@@ -58,25 +58,19 @@ type target struct {
 	insecure bool // the server may be anybody
 }
 
+// address is where an endpoint is and how it is asked for.
+type address struct {
+	url, model, key string
+	headers         http.Header
+}
+
 // newTarget reads the flags. Connections is the size of the pool.
 func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error) {
-	t := target{embedded: c.String("url") == ""}
-	source, sourceErr := newPrompts(c, t.embedded)
-	t.source = source
 	headers, headerErr := parseHeaders(c.StringSlice("header"))
 	key, keyErr := apiKey(c, stderr)
-	trust, tlsErr := tlsConfig(c)
-	t.config = client.Config{
-		URL: c.String("url"), Model: c.String("model"), APIKey: key, Headers: headers, TLS: trust,
-		NewConnection: c.Bool("new-connection"), Retries: c.Int("retries"), Connections: connections,
-		TimeoutConnect: c.Duration("timeout-connect"), TimeoutFirstToken: c.Duration("timeout-first-token"),
-		TimeoutIdle: c.Duration("timeout-idle"), Seed: c.Uint64("seed"), Epoch: time.Now(), Secrets: sourcesOf(c).secrets,
-	}
-	ask(c, &t.config)
-	errs := []error{sourceErr, headerErr, keyErr, tlsErr}
-	if sourceErr == nil {
-		errs = append(errs, checkLeast(t.config.MinTokens, source.Describe().OutputTokensAsked))
-	}
+	a := address{url: c.String("url"), model: c.String("model"), key: key, headers: headers}
+	t, errs := targetAt(c, a, connections)
+	errs = append(errs, headerErr, keyErr)
 	if t.embedded {
 		t.config.URL, t.config.APIKey = "http://127.0.0.1", "" // the real address is known when it listens
 		t.config.Model = embeddedModel
@@ -86,11 +80,7 @@ func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error
 	} else if t.config.Model == "" {
 		errs = append(errs, fmt.Errorf("--model: needed with %s (--url '' sweeps the embedded endpoint)", urlSource(c)))
 	}
-	for _, flag := range []string{"timeout-connect", "timeout-first-token", "timeout-idle"} {
-		if c.Duration(flag) == 0 {
-			errs = append(errs, fmt.Errorf("--%s: 0 would end every request; give a positive duration such as 30s", flag))
-		}
-	}
+	errs = append(errs, checkTimeouts(c))
 	if err := t.config.Validate(); err != nil {
 		if sourcesOf(c).environment {
 			err = fmt.Errorf("%w (the address comes from %s)", err, baseURLVariable)
@@ -100,10 +90,48 @@ func newTarget(c *cli.Context, stderr io.Writer, connections int) (target, error
 	if err := errors.Join(errs...); err != nil {
 		return t, usage(err)
 	}
-	if t.insecure = c.Bool("insecure") && !t.embedded; t.insecure {
+	t.warnInsecure(stderr)
+	return t, nil
+}
+
+// targetAt is the endpoint at an address, asked as the flags say. Its configuration
+// is still to be validated.
+func targetAt(c *cli.Context, a address, connections int) (t target, errs []error) {
+	t.embedded = a.url == ""
+	source, sourceErr := newPrompts(c, t.embedded)
+	t.source = source
+	trust, tlsErr := tlsConfig(c)
+	t.config = client.Config{
+		URL: a.url, Model: a.model, APIKey: a.key, Headers: a.headers, TLS: trust,
+		NewConnection: c.Bool("new-connection"), Retries: c.Int("retries"), Connections: connections,
+		TimeoutConnect: c.Duration("timeout-connect"), TimeoutFirstToken: c.Duration("timeout-first-token"),
+		TimeoutIdle: c.Duration("timeout-idle"), Seed: c.Uint64("seed"), Epoch: time.Now(), Secrets: sourcesOf(c).secrets,
+	}
+	ask(c, &t.config)
+	errs = []error{sourceErr, tlsErr}
+	if sourceErr == nil {
+		errs = append(errs, checkLeast(t.config.MinTokens, source.Describe().OutputTokensAsked))
+	}
+	t.insecure = c.Bool("insecure") && !t.embedded
+	return t, errs
+}
+
+// warnInsecure says that the server may be anybody, if so.
+func (t *target) warnInsecure(stderr io.Writer) {
+	if t.insecure {
 		fmt.Fprintln(stderr, "warning: "+load.InsecureText)
 	}
-	return t, nil
+}
+
+// checkTimeouts refuses limits that no request can keep.
+func checkTimeouts(c *cli.Context) error {
+	var errs []error
+	for _, flag := range []string{"timeout-connect", "timeout-first-token", "timeout-idle"} {
+		if c.Duration(flag) == 0 {
+			errs = append(errs, fmt.Errorf("--%s: 0 would end every request; give a positive duration such as 30s", flag))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // urlSource says where the address was given.

@@ -235,10 +235,3 @@ func TestPlanByOpenLoop(t *testing.T) {
 		}
 	}
 }
-
-func count(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
-}

@@ -65,10 +65,7 @@ func (s Setting) Grid(seed uint64) sweep.Policy {
 // synctest bubble.
 func Sweep(sender sweep.Sender, epoch time.Time, s Setting, policy sweep.Policy, seed uint64) (analysis.Data, error) {
 	var mem sweep.Memory
-	local, err := sweep.NewLocal(sweep.Config{
-		Sender: sender, Source: workload.Synthetic{InputTokens: max(1, s.Input), OutputTokens: s.Output, Output: s.Lengths, Seed: seed},
-		Sink: mem.Take, Epoch: epoch, Warmup: warmup, Window: s.Window, MaxErrorRate: cmp.Or(s.Refusals, 0.05), Seed: seed,
-	})
+	local, err := s.local(sender, epoch, &mem, seed)
 	if err != nil {
 		return analysis.Data{}, err
 	}
@@ -77,10 +74,47 @@ func Sweep(sender sweep.Sender, epoch time.Time, s Setting, policy sweep.Policy,
 	if err != nil {
 		return analysis.Data{}, err
 	}
+	return s.data(&mem, out, seed), nil
+}
+
+// local drives a sender as every sweep of the study does.
+func (s Setting) local(sender sweep.Sender, epoch time.Time, mem *sweep.Memory, seed uint64) (*sweep.Local, error) {
+	return sweep.NewLocal(sweep.Config{
+		Sender: sender, Source: workload.Synthetic{InputTokens: max(1, s.Input), OutputTokens: s.Output, Output: s.Lengths, Seed: seed},
+		Sink: mem.Take, Epoch: epoch, Warmup: warmup, Window: s.Window, MaxErrorRate: cmp.Or(s.Refusals, 0.05), Seed: seed,
+	})
+}
+
+// data is the account of a sweep.
+func (s Setting) data(mem *sweep.Memory, out sweep.Outcome, seed uint64) analysis.Data {
 	run := load.Run{
 		Seed: seed, Status: out.Status, StopReason: out.Reason,
 		Request:  load.RequestShape{InputTokensAsked: max(1, s.Input), OutputTokensAsked: s.Output, Stream: true},
 		Settings: load.Settings{Window: s.Window, Measurements: Measurements, Passes: Passes, Warmup: warmup, MaxErrorRate: cmp.Or(s.Refusals, 0.05)},
 	}
-	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples}, nil
+	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples}
+}
+
+// Interleaved runs one sweep of several senders in turn and returns the account of
+// each. Call it inside a synctest bubble.
+func Interleaved(senders []sweep.Sender, epoch time.Time, s Setting, seed uint64) ([]analysis.Data, error) {
+	memories, locals := make([]sweep.Memory, len(senders)), make([]sweep.Resting, len(senders))
+	for i, sender := range senders {
+		local, err := s.local(sender, epoch, &memories[i], seed)
+		if err != nil {
+			return nil, err
+		}
+		defer local.Close()
+		locals[i] = local
+	}
+	grid := sweep.Grid{Levels: s.Levels, Measurements: Measurements, Passes: Passes, Seed: seed}
+	outcomes, err := sweep.Interleave(context.Background(), grid, locals, nil)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]analysis.Data, len(senders))
+	for i := range all {
+		all[i] = s.data(&memories[i], outcomes[i], seed)
+	}
+	return all, nil
 }
