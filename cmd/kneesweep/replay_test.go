@@ -9,7 +9,7 @@ import (
 // TestReplay replays a small trace twice as fast.
 func TestReplay(t *testing.T) {
 	t.Parallel()
-		rows := "timestamp,input_tokens,output_tokens\n"
+	rows := "timestamp,input_tokens,output_tokens\n"
 	for i := range 40 {
 		rows += strings.Join([]string{[]string{"0", "0.5", "1", "1.2"}[i/10], "10", "20"}, ",") + "\n"
 	}
