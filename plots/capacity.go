@@ -28,6 +28,9 @@ func checkCurves(curves []analysis.Curve, x Axis) error {
 		return errors.New("plot: no curve to draw")
 	}
 	for i, c := range curves {
+		if c.Rates != nil && len(curves) > 1 {
+			return fmt.Errorf("curve %d: it is one of offered rates, which has a chart of its own; draw it alone", i+1)
+		}
 		err := checkLevels(c)
 		switch {
 		case err != nil && len(curves) > 1:

@@ -126,12 +126,12 @@ func rateVerdict(c analysis.Curve) string {
 }
 
 func rateKneeSentence(r *analysis.RateSweep) string {
+	if r.Replay && len(r.Steps) > 0 && r.Steps[0].Seconds > 0 {
+		return replaySentence(r.Steps[0]) // what was sent, and when, holds for a step that is not valid too
+	}
 	valid := validRates(r)
 	if valid == 0 {
 		return "No rate gave a valid measurement, so nothing can be said about the endpoint."
-	}
-	if r.Replay {
-		return replaySentence(r)
 	}
 	k := r.Knee
 	switch k.Verdict {
@@ -155,10 +155,13 @@ func rateKneeSentence(r *analysis.RateSweep) string {
 }
 
 // replaySentence is for a trace, which is one step.
-func replaySentence(r *analysis.RateSweep) string {
-	s := r.Steps[0]
-	return fmt.Sprintf("%d requests of the trace came at %s on average, and %s were answered; they were sent %s ms after their time at the median and %s ms at the p99.",
+func replaySentence(s load.RateStep) string {
+	text := fmt.Sprintf("%d requests of the trace came at %s on average, and %s were answered; they were sent %s ms after their time at the median and %s ms at the p99.",
 		s.Arrivals, perSecond(s.Offered()), perSecond(s.Requests), plots.Number(1e3*s.Delay.P50), plots.Number(1e3*s.Delay.P99))
+	if !s.Valid {
+		text += " The step is not valid, so its latencies may be wrong."
+	}
+	return text
 }
 
 func rateDeclineSentence(k analysis.RateKnee) string {

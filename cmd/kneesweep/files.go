@@ -54,6 +54,9 @@ func readSources(files []string, stderr io.Writer, limits string, requests bool)
 		return nil, failed(err)
 	}
 	for i := range sources {
+		if limits != "" && sources[i].curve.Rates != nil {
+			return nil, failed(fmt.Errorf("%s: --slo: limits are held against levels, and this run offered rates; its latencies stand in the table", sources[i].path))
+		}
 		tame(&sources[i].curve)
 	}
 	return sources, nil
