@@ -13,7 +13,7 @@ import (
 var (
 	unknownFlag = regexp.MustCompile(`^flag provided but not defined: -+(.*)$`)
 	badValue    = regexp.MustCompile(`(?s)^invalid (?:boolean )?value (".*") for (?:flag )?-+([^ :"]+): .*$`)
-	secretFlags = []string{"api-key", "header"}             // never shown
+	secretFlags = []string{"api-key", "header", "history"}  // never shown
 	secretKeys  = append(slices.Clone(secretFlags), "body") // may name an environment variable in a file
 )
 

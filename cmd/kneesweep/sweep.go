@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kneesweep/load"
+	"kneesweep/record/history"
 )
 
 func sweepCommand() *cli.Command {
@@ -38,6 +39,7 @@ func sweepCommand() *cli.Command {
 			&cli.StringFlag{Category: output, Name: "out", DefaultText: "kneesweep-YYYYMMDD-HHMMSS", Usage: "`FOLDER` for curve.json, journal.jsonl, curve.png and report.md"},
 			&cli.StringFlag{Category: output, Name: "journal", Value: load.KeepChunks, Usage: "what the journal keeps: chunks (any figure can be computed again), requests (without the arrivals of their tokens) or none (only the levels)"},
 			&cli.StringFlag{Category: output, Name: "label", Usage: "`NAME` of this run in charts"},
+			historyFlag(output),
 			&cli.BoolFlag{Category: output, Name: "json", Usage: "print the curve as one JSON document instead of the table"},
 			&cli.BoolFlag{Category: output, Name: "quiet", Usage: "no progress"},
 			&cli.BoolFlag{Category: output, Name: "v", Usage: "say every failed request"},
@@ -64,6 +66,7 @@ type sweepOptions struct {
 	budget      time.Duration
 	tokenBudget int
 	out, label  string
+	history     *history.Address // nil = not kept
 	confirm     bool
 	json, quiet bool
 	verbose     bool
@@ -98,6 +101,10 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		o.settings.Window = embeddedWindow
 	}
 	note(o.checkNumbers(c))
+	if at, given, err := historyAddress(c); given {
+		o.history = &at
+		note(err)
+	}
 	note(checkMetrics(c.String("metrics")))
 	grid := o.plan.grid()
 	o.settings.Passes = grid.Effective()
