@@ -55,11 +55,11 @@ func putRun(ctx context.Context, tx *sql.Tx, r Record) (added bool, err error) {
 		recommended = c.V
 	}
 	done, err := tx.ExecContext(ctx, `INSERT INTO runs (id, started, tool, target, model, shape, label, status, failure, verdict,
-		knee, knee_lo, knee_hi, plateau, plateau_lo, plateau_hi, recommended, document)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT (id) DO NOTHING`,
+		knee, knee_lo, knee_hi, plateau, plateau_lo, plateau_hi, recommended)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT (id) DO NOTHING`,
 		run.ID, run.Started.UnixMicro(), clean(run.Tool), clean(run.Target), clean(run.Model), clean(shape(run)), clean(run.Label), string(run.Status), clean(r.Failure), string(k.Verdict),
 		null(knee.V.Value, knee.OK), null(knee.V.Lo, knee.OK), null(knee.V.Hi, knee.OK),
-		null(level.Value, true), null(level.Lo, true), null(level.Hi, true), recommended, string(r.Document))
+		null(level.Value, true), null(level.Lo, true), null(level.Hi, true), recommended)
 	if err != nil {
 		return false, err
 	}
@@ -101,6 +101,7 @@ func putParts(ctx context.Context, tx *sql.Tx, r Record) error {
 		{"steps (run_id, concurrency, valid, rate, rate_lo, rate_hi, ttft_p50, ttft_p95, tpot_p50, tpot_p95, error_rate)", steps},
 		{"measurements (run_id, concurrency, number, rate)", windows},
 		{"knees (run_id, method, knee, lo, hi)", knees},
+		{"documents (run_id, document)", [][]any{{id, string(r.Document)}}},
 		{"config (run_id, name, value)", config},
 		{"labels (run_id, label)", labels},
 	} {

@@ -182,6 +182,6 @@ func (d *DB) Document(ctx context.Context, text string) ([]byte, error) {
 		return nil, err
 	}
 	var document string
-	err = d.sql.QueryRowContext(ctx, "SELECT document FROM runs WHERE id = $1", id).Scan(&document)
+	err = d.sql.QueryRowContext(ctx, "SELECT document FROM documents WHERE run_id = $1", id).Scan(&document)
 	return []byte(document), d.at.fault(err)
 }

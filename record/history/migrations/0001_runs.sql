@@ -20,8 +20,13 @@ CREATE TABLE runs (
   plateau_lo  DOUBLE PRECISION,
   plateau_hi  DOUBLE PRECISION,
   recommended BIGINT,
-  baseline    SMALLINT NOT NULL DEFAULT 0,
-  document    TEXT NOT NULL -- the whole curve.json
+  baseline    SMALLINT NOT NULL DEFAULT 0
+);
+
+-- The whole curve.json, apart from the rows that lists and trends read.
+CREATE TABLE documents (
+  run_id   TEXT PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+  document TEXT NOT NULL
 );
 
 CREATE INDEX runs_started ON runs (started, id);
