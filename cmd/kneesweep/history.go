@@ -39,7 +39,8 @@ func historyCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			sub("list", "the runs, the newest first", "", historyList, append(filterFlags(50), asJSON)...),
 			sub("show", "one run as the sweep printed it", "ID", historyShow, asJSON),
-			sub("trend", "knee and plateau of one endpoint, model and shape of request over time", "", historyTrend, append(filterFlags(0), asJSON)...),
+			sub("trend", "knee and plateau of one endpoint, model and shape of request over time", "", historyTrend, append(filterFlags(0), asJSON,
+				&cli.StringFlag{Name: "o", Usage: "draw it as `FILE`.png, .svg or .pdf"})...),
 			sub("baseline", "show the baselines, or make a run the baseline of its series", "[ID]", historyBaseline,
 				&cli.BoolFlag{Name: "clear", Usage: "the run is the baseline no more"}),
 			sub("import", "keep runs that were measured before: folders of runs, curve.json, journals", "FILE…", historyImport),

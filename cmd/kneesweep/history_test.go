@@ -155,6 +155,13 @@ func TestHistoryOfTime(t *testing.T) {
 	if r := command("history", "trend", "--history", db); !strings.Contains(r.out, "-10.9 %") || !strings.Contains(r.out, "against baseline") {
 		t.Errorf("%s%s", r.out, r.err)
 	}
+	png := filepath.Join(t.TempDir(), "trend.png")
+	if r := command("history", "trend", "-o", png, "--history", db); r.code != 0 || !strings.HasPrefix(read(t, png), "\x89PNG") {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+	if r := command("history", "trend", "-o", "trend.gif", "--history", db); r.code != exitUsage {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
 	if r := command("history", "prune", "--older", "1h", "--history", db); r.code != 0 || !strings.Contains(r.err, "2 runs removed") || len(runsOf(t, db)) != 1 {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}

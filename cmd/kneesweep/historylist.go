@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"kneesweep/load"
+	"kneesweep/plots"
 	"kneesweep/record/history"
 )
 
@@ -140,6 +144,10 @@ func historyTrend(c *cli.Context, db *history.DB) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
+	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(c.String("o"))), ".")
+	if c.IsSet("o") && !slices.Contains(plots.Formats(), format) {
+		return usagef("-o: %q must end in one of .%s", c.String("o"), strings.Join(plots.Formats(), ", ."))
+	}
 	entries, err := db.Series(c.Context, f)
 	if err != nil {
 		return err
@@ -154,7 +162,24 @@ func historyTrend(c *cli.Context, db *history.DB) error {
 		fmt.Fprintln(c.App.ErrWriter, "no runs with a curve")
 		return nil
 	}
+	if c.IsSet("o") {
+		figure, err := trendFigure(entries)
+		if err != nil {
+			return err
+		}
+		return outputError(writeFigure(c.String("o"), format, figure, c.App.ErrWriter))
+	}
 	return outputError(trendTable(c.App.Writer, entries))
+}
+
+// trendFigure draws one series.
+func trendFigure(entries []history.Entry) (*plots.Figure, error) {
+	points := make([]plots.TrendPoint, 0, len(entries))
+	for _, e := range entries {
+		points = append(points, plots.TrendPoint{At: e.Started, Knee: e.Knee, Plateau: e.Plateau, Baseline: e.Baseline})
+	}
+	last := entries[len(entries)-1]
+	return plots.Trend(last.Model+" · "+last.Target, points)
 }
 
 // trendTable prints one series, each run beside the baseline, or beside the first
