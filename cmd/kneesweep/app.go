@@ -48,10 +48,13 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // run decides
 		// A repeatable flag is repeated: the value of a header may hold commas.
 		DisableSliceFlagSeparator: true,
-		Commands:                  []*cli.Command{sweepCommand(), pingCommand(), analyzeCommand(), plotCommand(), compareCommand(), checkCommand(), claimsCommand(), planCommand(), simCommand(), ceilingCommand(), sourceCommand()},
+		Commands: []*cli.Command{
+			sweepCommand(), pingCommand(), analyzeCommand(), plotCommand(), compareCommand(), checkCommand(), claimsCommand(), planCommand(),
+			simCommand(), ceilingCommand(), historyCommand(), nightlyCommand(), sourceCommand(),
+		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("no such command: %q (there are sweep, ping, analyze, plot, compare, check, claims, plan, sim, ceiling)", c.Args().First())
+				return usagef("no such command: %q (there are sweep, ping, analyze, plot, compare, check, claims, plan, sim, ceiling, history, nightly)", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -59,6 +62,9 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 	for _, cmd := range app.Commands {
 		cmd.OnUsageError = refuse
 		cmd.HideHelpCommand = true
+		for _, sub := range cmd.Subcommands {
+			sub.OnUsageError = refuse
+		}
 	}
 	return app
 }

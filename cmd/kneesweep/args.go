@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -16,6 +17,15 @@ func permute(app *cli.App, args []string) ([]string, error) {
 	if cmd == nil {
 		return args, nil
 	}
+	words := 2 // the program and its command
+	if len(args) > words {
+		for _, sub := range cmd.Subcommands {
+			if sub.HasName(args[words]) {
+				cmd, words = sub, words+1
+				break
+			}
+		}
+	}
 	takesValue := map[string]bool{"h": false, "help": false}
 	for _, f := range cmd.Flags {
 		_, isBool := f.(*cli.BoolFlag)
@@ -24,7 +34,7 @@ func permute(app *cli.App, args []string) ([]string, error) {
 		}
 	}
 	var flags, positional []string
-	rest := args[2:]
+	rest := args[words:]
 	for i := 0; i < len(rest); i++ {
 		a := rest[i]
 		if a == "--" {
@@ -38,7 +48,7 @@ func permute(app *cli.App, args []string) ([]string, error) {
 		flags = append(flags, a)
 		name, _, hasValue := strings.Cut(strings.TrimLeft(a, "-"), "=")
 		if name == "h" || name == "help" {
-			return []string{args[0], args[1], "--help"}, nil // a topic of its own needs no other words
+			return append(slices.Clone(args[:words]), "--help"), nil // a topic of its own needs no other words
 		}
 		if !takesValue[name] || hasValue {
 			continue
@@ -53,7 +63,7 @@ func permute(app *cli.App, args []string) ([]string, error) {
 		i++
 		flags = append(flags, rest[i])
 	}
-	out := append(append([]string{}, args[:2]...), flags...)
+	out := append(slices.Clone(args[:words]), flags...)
 	if len(positional) > 0 {
 		out = append(append(out, "--"), positional...)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"kneesweep/load"
+	"kneesweep/record/history"
 )
 
 func sweepCommand() *cli.Command {
@@ -41,6 +42,7 @@ func sweepCommand() *cli.Command {
 			&cli.StringFlag{Category: output, Name: "out", DefaultText: "kneesweep-YYYYMMDD-HHMMSS", Usage: "`FOLDER` for curve.json, journal.jsonl, curve.png, report.md and report.html"},
 			&cli.StringFlag{Category: output, Name: "journal", Value: load.KeepChunks, Usage: "what the journal keeps: chunks (any figure can be computed again), requests (without the arrivals of their tokens) or none (only the levels)"},
 			&cli.StringFlag{Category: output, Name: "label", Usage: "`NAME` of this run in charts"},
+			historyFlag(output),
 			&cli.BoolFlag{Category: output, Name: "json", Usage: "print the curve as one JSON document instead of the table"},
 			&cli.BoolFlag{Category: output, Name: "quiet", Usage: "no progress"},
 			&cli.BoolFlag{Category: output, Name: "v", Usage: "say every failed request"},
@@ -76,6 +78,7 @@ type sweepOptions struct {
 	tokenBudget int
 	money       float64 // 0 = no such budget
 	out, label  string
+	history     *history.Address // nil = not kept
 	confirm     bool
 	json, quiet bool
 	verbose     bool
@@ -121,6 +124,10 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	note(o.checkNumbers(c))
 	if err == nil {
 		note(o.checkMoney(c))
+	}
+	if at, given, err := historyAddress(c); given {
+		o.history = &at
+		note(err)
 	}
 	note(checkMetrics(c.String("metrics")))
 	grid := o.plan.grid()

@@ -73,6 +73,7 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	// What cannot be kept can still be shown.
 	werr := errors.Join(err, out.finish(c, curve))
 	perr := printCurve(c, curve, o.json)
+	o.keepRun(c, out.dir, curve, failureOf(data, curve))
 	if err := errors.Join(werr, perr); err != nil {
 		return failed(err)
 	}
@@ -91,6 +92,7 @@ func (o *sweepOptions) refused(c *cli.Context, out output, cl *client.Client, s 
 	}
 	curve := analysis.Analyze(analysis.Data{Run: run})
 	err = errors.Join(err, out.finish(c, curve))
+	o.keepRun(c, out.dir, curve, failureOf(analysis.Data{}, curve))
 	if o.json {
 		err = errors.Join(err, printCurve(c, curve, true))
 	}

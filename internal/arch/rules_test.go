@@ -34,6 +34,7 @@ var homes = []struct{ dependency, home string }{
 	{"database/sql", "record/history/..."},
 	{"modernc.org/sqlite", "record/history/..."},
 	{"github.com/jackc/pgx", "record/history/..."},
+	{"github.com/robfig/cron", "nightly/..."},
 	{"github.com/prometheus/client_golang", "record/prom/..."},
 	{"github.com/prometheus/common", "client/probe"},
 	{"github.com/prometheus/client_model", "client/probe"},
