@@ -134,23 +134,27 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	if o.settings.Passes = grid.Effective(); o.settings.Replay {
 		o.settings.Passes = 1
 	}
-	connections := 1
-	if len(plan.levels) > 0 {
-		connections = plan.highest()
-	}
-	if several {
-		o.targets, err = newTargets(c, connections)
-	} else {
-		o.target, err = newTarget(c, c.App.ErrWriter, connections)
-	}
-	note(err)
+	note(o.aim(c, several))
 	if err := errors.Join(errs...); err != nil {
 		return o, usage(err)
 	}
-	if several {
+	return o, nil
+}
+
+// aim reads what is to be swept: one target, or several.
+func (o *sweepOptions) aim(c *cli.Context, several bool) (err error) {
+	connections := 1
+	if len(o.plan.levels) > 0 {
+		connections = o.plan.highest()
+	}
+	if !several {
+		o.target, err = newTarget(c, c.App.ErrWriter, connections)
+		return err
+	}
+	if o.targets, err = newTargets(c, connections); err == nil {
 		o.target = o.targets[0].target
 	}
-	return o, nil
+	return err
 }
 
 // The largest counts that make sense; more would only use up memory.
