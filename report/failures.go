@@ -48,20 +48,30 @@ func failureLines(c analysis.Curve) []string {
 	return lines
 }
 
-// markdownFailures has a row for each cause at each level.
-func markdownFailures(w io.Writer, c analysis.Curve) {
+// failureRows has a row for each cause at each level: the level, the cause, how many
+// requests, and their share of those that ended.
+func failureRows(c analysis.Curve) [][]string {
 	var rows [][]string
 	if p := c.Run.Preflight; p != nil {
-		rows = append(rows, []string{"preflight", escape(string(p.Cause)), "1", percent(1)})
+		rows = append(rows, []string{"preflight", string(p.Cause), "1", percent(1)})
 	}
 	for _, s := range c.Steps {
 		for _, f := range failuresOf(s) {
 			share := percent(float64(f.count) / float64(max(1, s.Finished+s.Failed)))
-			rows = append(rows, []string{whole(s.Concurrency), escape(f.cause), whole(f.count), share})
+			rows = append(rows, []string{whole(s.Concurrency), f.cause, whole(f.count), share})
 		}
 	}
+	return rows
+}
+
+// markdownFailures has a row for each cause at each level.
+func markdownFailures(w io.Writer, c analysis.Curve) {
+	rows := failureRows(c)
 	if len(rows) == 0 {
 		return
+	}
+	for _, r := range rows {
+		r[1] = escape(r[1])
 	}
 	fmt.Fprint(w, "## Failures\n\n")
 	markdownTable(w, []string{"streams, N", "cause", "requests", "share of those that ended"}, rows)

@@ -60,10 +60,13 @@ func (j *rangeJSON) load() load.Opt[load.Range] {
 	return load.Some(load.Range{Mean: orNaN(j.Mean), Max: orNaN(j.Max)})
 }
 
-// markdownServer has a row for each level at which the server said something.
-func markdownServer(w io.Writer, c analysis.Curve) {
-	var rows [][]string
-	engine := ""
+var serverHeading = []string{
+	"streams, N", "readings", "in work, mean / max", "waiting, mean / max", "KV cache in use, mean / max", "preemptions", "prefix cache hits",
+}
+
+// serverRows has a row for each level at which the server said something, and the
+// name of its engine.
+func serverRows(c analysis.Curve) (engine string, rows [][]string) {
 	span := func(r load.Opt[load.Range], write func(float64) string) string {
 		if !r.OK {
 			return plots.Missing
@@ -81,11 +84,15 @@ func markdownServer(w io.Writer, c analysis.Curve) {
 			span(v.KVUse, percent), defined(v.Preemptions, plots.Fixed), defined(v.PrefixHitShare, percent),
 		})
 	}
+	return engine, rows
+}
+
+// markdownServer writes what the server said of itself, if it did.
+func markdownServer(w io.Writer, c analysis.Curve) {
+	engine, rows := serverRows(c)
 	if len(rows) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "## What the server says\n\nFrom its own metrics (%s), while the windows ran:\n\n", escape(engine))
-	markdownTable(w, []string{
-		"streams, N", "readings", "in work, mean / max", "waiting, mean / max", "KV cache in use, mean / max", "preemptions", "prefix cache hits",
-	}, rows)
+	markdownTable(w, serverHeading, rows)
 }

@@ -16,8 +16,8 @@ func analyzeCommand() *cli.Command {
 		Name:      "analyze",
 		Usage:     "curve, table and verdict from a journal, a curve.json, a CSV or the result files of another tool",
 		ArgsUsage: "FILE…",
-		Flags: append(atFlags(),
-			&cli.StringFlag{Name: "out", Usage: "also write curve.json, curve.png and report.md to `FOLDER`"},
+		Flags: append(append(atFlags(), htmlFlags()...),
+			&cli.StringFlag{Name: "out", Usage: "also write curve.json, curve.png, report.md and report.html to `FOLDER`"},
 			sloFlag(""),
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document (a list when there are several curves)"},
 		),
@@ -34,7 +34,7 @@ func analyzeCommand() *cli.Command {
 			if err != nil {
 				return usage(err)
 			}
-			sources, err := readSources(files, c.App.ErrWriter, limits, limits != "" || question.asked)
+			sources, err := readSources(files, c.App.ErrWriter, limits, limits != "" || question.asked || c.String("baseline") != "")
 			if err != nil {
 				return err
 			}
@@ -49,6 +49,9 @@ func analyzeCommand() *cli.Command {
 				if err := analyzeTo(dir, curves[0]); err != nil {
 					return failed(err)
 				}
+			}
+			if err := writeHTML(c, sources); err != nil {
+				return err
 			}
 			if err := printCurves(c, sources); err != nil {
 				return err

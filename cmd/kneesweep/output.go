@@ -28,9 +28,10 @@ const (
 	curveFile   = "curve.json"
 	figureFile  = "curve.png"
 	reportFile  = "report.md"
+	pageFile    = "report.html"
 )
 
-var runFiles = []string{journalFile, curveFile, figureFile, reportFile}
+var runFiles = []string{journalFile, curveFile, figureFile, reportFile, pageFile}
 
 // output is the folder of a run.
 type output struct {
@@ -155,6 +156,7 @@ func (o output) write(c analysis.Curve) error {
 		})
 	}
 	save(reportFile, func(b *bytes.Buffer) error { return report.Markdown(b, c, figure) })
+	save(pageFile, func(b *bytes.Buffer) error { return report.HTML(b, c, nil) })
 	return errors.Join(errs...)
 }
 

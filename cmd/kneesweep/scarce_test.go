@@ -26,6 +26,9 @@ func TestSweepOfOneLevel(t *testing.T) {
 	if report := read(t, filepath.Join(dir, reportFile)); !strings.Contains(report, "\n| 4 | ") || !strings.Contains(report, figureFile) {
 		t.Errorf("the report lacks the row or the figure:\n%s", report)
 	}
+	if page := read(t, filepath.Join(dir, pageFile)); !strings.Contains(page, `<th scope="row">4</th>`) || !strings.Contains(page, `"levels":[{"n":4,`) {
+		t.Errorf("the page lacks the row or the level in its chart:\n%s", page)
+	}
 	doc := object(t, read(t, filepath.Join(dir, curveFile)))
 	steps := doc["steps"].([]any)
 	if at(t, doc, "knee.verdict") != "too_few_levels" || at(t, doc, "knee.concurrency") != nil || len(steps) != 1 {
@@ -58,11 +61,6 @@ func checkMarks(t *testing.T, file string) {
 	if marks.Empty() || marks.Dx() > b.Dx()/20 {
 		t.Errorf("the marks span %v of %v, want one place", marks, b)
 	}
-}
-
-// The same level in the HTML report.
-func TestHTMLOfOneLevel(t *testing.T) {
-	t.Skip("waits for the HTML report: the row of the level, and its chart with one mark")
 }
 
 // What a step does not define is null in a file that is there and is JSON: a step

@@ -34,7 +34,7 @@ func sweepCommand() *cli.Command {
 			&cli.BoolFlag{Category: measuring, Name: "confirm", Usage: "afterwards send at the rate of the recommended level, whatever the answers do (open loop), and say whether it holds"},
 			&cli.DurationFlag{Category: measuring, Name: "budget", Value: 15 * time.Minute, Usage: "longest time to measure"},
 			&cli.IntFlag{Category: measuring, Name: "token-budget", Value: 2_000_000, Usage: "prompt and output tokens to spend at most"},
-			&cli.StringFlag{Category: output, Name: "out", DefaultText: "kneesweep-YYYYMMDD-HHMMSS", Usage: "`FOLDER` for curve.json, journal.jsonl, curve.png and report.md"},
+			&cli.StringFlag{Category: output, Name: "out", DefaultText: "kneesweep-YYYYMMDD-HHMMSS", Usage: "`FOLDER` for curve.json, journal.jsonl, curve.png, report.md and report.html"},
 			&cli.StringFlag{Category: output, Name: "label", Usage: "`NAME` of this run in charts"},
 			&cli.BoolFlag{Category: output, Name: "json", Usage: "print the curve as one JSON document instead of the table"},
 			&cli.BoolFlag{Category: output, Name: "quiet", Usage: "no progress"},

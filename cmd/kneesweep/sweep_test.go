@@ -41,7 +41,7 @@ func TestSweepEmbedded(t *testing.T) {
 	}
 }
 
-// checkRun wants the four files of a run, and the same document on stdout, in
+// checkRun wants the five files of a run, and the same document on stdout, in
 // curve.json and from the journal.
 func checkRun(t *testing.T, r result, dir string) {
 	t.Helper()
@@ -53,7 +53,7 @@ func checkRun(t *testing.T, r result, dir string) {
 	for _, e := range list {
 		names = append(names, e.Name())
 	}
-	if got := strings.Join(names, " "); got != "curve.json curve.png journal.jsonl report.md" {
+	if got := strings.Join(names, " "); got != "curve.json curve.png journal.jsonl report.html report.md" {
 		t.Errorf("the folder holds %s", got)
 	}
 	object(t, r.out)

@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"client/sse", "sweep/pace", "sim/pipe", "analysis/stat", "analysis/slo", "internal/secret", "gate"},
 	{"workload", "client/probe", "record/journal", "record/peers", "record/table", "record/parquet", "record/prom", "analysis/steady", "analysis/knee", "sim"},
 	{"client", "analysis"},
-	{"sweep", "plots", "record/history", "analysis/compare"},
+	{"sweep", "plots", "record/history", "analysis/compare", "report/page"},
 	{"report", "ceiling"},
 	{"nightly"},
 	{"config"},
@@ -117,7 +117,7 @@ func checkOwn(from, to string, report func(int, string, ...any)) {
 		report(3, "imports %s; analysis must not know the simulated endpoint", to)
 	}
 	switch {
-	case within(to, "record/...", "report/...") && !within(from, "cmd/...", "nightly/..."):
+	case within(to, "record/...", "report/...") && !within(from, "cmd/...", "nightly/...") && (from != "report" || to != "report/page"):
 		report(6, "imports %s; only cmd, nightly and tests may", to)
 	case within(to, "nightly/...", "config/...") && !within(from, "cmd/..."):
 		report(6, "imports %s; only cmd may", to)
