@@ -59,6 +59,7 @@
     }
 
     update(data) {
+      for (const list of ["levels", "bands", "marks", "panels"]) data[list] ??= []; // Go writes an empty list as null
       if (this.logX === undefined || !this.chosen) this.logX = data.log;
       if (this.logY === undefined) this.logY = data.panels.some((p) => p.log);
       this.data = data;
