@@ -50,6 +50,7 @@
     constructor(e) {
       this.e = e;
       this.hidden = new Set();
+      this.chosen = {};
       this.index = null;
       this.plots = [];
       this.box = e.querySelector(".plots");
@@ -60,11 +61,17 @@
 
     update(data) {
       for (const list of ["levels", "bands", "marks", "panels"]) data[list] ??= []; // Go writes an empty list as null
-      if (this.logX === undefined || !this.chosen) this.logX = data.log;
-      if (this.logY === undefined) this.logY = data.panels.some((p) => p.log);
       this.data = data;
       this.controls();
       this.draw();
+    }
+
+    // Each axis is as the data ask for, until the reader chooses.
+    get logStreams() { return this.chosen.Streams ?? this.data.log; }
+    log(p) { return !p.fixed && (this.chosen.Latency ?? p.log); }
+    pressed(name) {
+      const all = name === "Streams" ? [this.logStreams] : this.data.panels.filter((p) => !p.fixed).map((p) => this.log(p));
+      return all.every((v) => v === all[0]) ? all[0] : null;
     }
 
     // controls are a button for each series and one pair for each kind of axis.
@@ -89,17 +96,16 @@
         });
         series.append(b);
       }
-      bar.replaceChildren(series, this.scaleControl("Streams", "logX"));
-      if (this.data.panels.some((p) => !p.fixed)) bar.append(this.scaleControl("Latency", "logY"));
+      bar.replaceChildren(series, this.scaleControl("Streams"));
+      if (this.data.panels.some((p) => !p.fixed)) bar.append(this.scaleControl("Latency"));
     }
 
-    scaleControl(name, field) {
+    scaleControl(name) {
       const set = element("fieldset", { class: "scale" }, element("legend", {}, name));
       for (const log of [false, true]) {
-        const b = element("button", { type: "button", "aria-pressed": String(this[field] === log), "aria-label": `${name}: ${log ? "logarithmic" : "linear"} axis` }, log ? "log" : "linear");
+        const b = element("button", { type: "button", "aria-pressed": String(this.pressed(name) === log), "aria-label": `${name}: ${log ? "logarithmic" : "linear"} axis` }, log ? "log" : "linear");
         b.addEventListener("click", () => {
-          this[field] = log;
-          this.chosen = true;
+          this.chosen[name] = log;
           for (const other of set.querySelectorAll("button")) other.setAttribute("aria-pressed", String(other === b));
           this.draw();
         });
@@ -120,7 +126,7 @@
     }
 
     panel(p, i) {
-      const log = !p.fixed && this.logY;
+      const log = this.log(p);
       const title = element("h3", {}, p.title, " ", element("span", { class: "unit" }, p.unit + (log ? ", logarithmic" : "")));
       const place = element("div");
       this.box.append(title, place);
@@ -134,9 +140,9 @@
         padding: [10 + (i === 0 ? this.data.marks.length * 15 : 0), 14, last ? 0 : 4, 0],
         legend: { show: false },
         cursor: { sync: { key: this.e.id }, drag: { x: false, y: false, setScale: false }, y: false, points: { size: 9 } },
-        scales: { x: { time: false, distr: this.logX ? 3 : 1, log: 10, range: () => xs }, y: { distr: log ? 3 : 1, log: 10, range: () => ys } },
+        scales: { x: { time: false, distr: this.logStreams ? 3 : 1, log: 10, range: () => xs }, y: { distr: log ? 3 : 1, log: 10, range: () => ys } },
         axes: [
-          { ...axis, size: 22, gap: 4, splits: (u) => levelSteps(xs[0], xs[1], u.bbox.width / devicePixelRatio, this.logX), values: (u, s) => s.map(streams), filter: (u, s) => s, label: last ? "Parallel streams, N" + (this.logX ? " (logarithmic)" : "") : undefined, labelSize: 20, labelFont: font, labelGap: 0 },
+          { ...axis, size: 22, gap: 4, splits: (u) => levelSteps(xs[0], xs[1], u.bbox.width / devicePixelRatio, this.logStreams), values: (u, s) => s.map(streams), filter: (u, s) => s, label: last ? "Parallel streams, N" + (this.logStreams ? " (logarithmic)" : "") : undefined, labelSize: 20, labelFont: font, labelGap: 0 },
           { ...axis, size: 58, splits: () => steps(ys[0], ys[1], 5, log), values: (u, s) => s.map(number), filter: (u, s) => s },
         ],
         series: [{}, ...p.series.map((s) => ({
@@ -156,7 +162,7 @@
 
     rangeX() {
       const all = this.data.levels.map((l) => l.n), lo = Math.min(...all), hi = Math.max(...all);
-      if (this.logX) return lo === hi ? [lo / 2, hi * 2] : [lo / (hi / lo) ** 0.035, hi * (hi / lo) ** 0.045];
+      if (this.logStreams) return lo === hi ? [lo / 2, hi * 2] : [lo / (hi / lo) ** 0.035, hi * (hi / lo) ** 0.045];
       return [0, hi * 1.06];
     }
 
@@ -204,7 +210,7 @@
         p.line.slice(1).forEach(([n, v], k) => {
           const [m, w] = p.line[k];
           for (let j = 0; j <= 60; j++) {
-            const at = this.logX ? m * (n / m) ** (j / 60) : m + ((n - m) * j) / 60;
+            const at = this.logStreams ? m * (n / m) ** (j / 60) : m + ((n - m) * j) / 60;
             c[j || k ? "lineTo" : "moveTo"](x(at), y(w + ((v - w) * (at - m)) / (n - m)));
           }
         });
@@ -217,7 +223,7 @@
     over(u, p, i) {
       const c = u.ctx, px = devicePixelRatio, x = (v) => u.valToPos(v, "x", true), y = (v) => u.valToPos(v, "y", true);
       const { left, top, width, height } = u.bbox;
-      const log = !p.fixed && this.logY;
+      const log = this.log(p);
       c.save();
       for (const s of p.series.filter((s) => !this.hidden.has(s.name))) {
         this.data.levels.forEach((l, k) => {
