@@ -152,7 +152,10 @@ func (o output) write(c analysis.Curve) error {
 			if err != nil {
 				return err
 			}
-			return f.Write(b, "png")
+			if err := f.Write(b, "png"); err != nil {
+				return err
+			}
+			return nameRun(b, c.Run)
 		})
 	}
 	save(reportFile, func(b *bytes.Buffer) error { return report.Markdown(b, c, figure) })
