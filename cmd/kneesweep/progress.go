@@ -55,7 +55,7 @@ func (p *progress) start(status func() sweep.Status) (stop func()) {
 		defer close(done)
 		t := time.NewTicker(every)
 		defer t.Stop()
-		first, last := status(), status()
+		line := p.lines(status)
 		for {
 			select {
 			case <-quit:
@@ -63,12 +63,22 @@ func (p *progress) start(status func() sweep.Status) (stop func()) {
 				return
 			case <-t.C:
 			}
-			now := status()
-			p.show(p.line(first.At, last, now))
-			last = now
+			p.show(line())
 		}
 	}()
 	return func() { close(quit); <-done }
+}
+
+// lines returns a function that describes the status since it was called last.
+func (p *progress) lines(status func() sweep.Status) func() string {
+	first := status()
+	last := first
+	return func() string {
+		now := status()
+		line := p.line(first.At, last, now)
+		last = now
+		return line
+	}
 }
 
 // line describes a status; the rate is that since the last one.

@@ -38,6 +38,7 @@ func sweepCommand() *cli.Command {
 			&cli.StringFlag{Category: output, Name: "label", Usage: "`NAME` of this run in charts"},
 			&cli.BoolFlag{Category: output, Name: "json", Usage: "print the curve as one JSON document instead of the table"},
 			&cli.BoolFlag{Category: output, Name: "quiet", Usage: "no progress"},
+			uiFlag(output),
 			&cli.BoolFlag{Category: output, Name: "v", Usage: "say every failed request"},
 			&cli.BoolFlag{Category: output, Name: "dry-run", Usage: "say what the sweep would take at most, and send nothing"},
 		),
@@ -62,6 +63,7 @@ type sweepOptions struct {
 	budget      time.Duration
 	tokenBudget int
 	out, label  string
+	ui          string
 	confirm     bool
 	json, quiet bool
 	verbose     bool
@@ -88,7 +90,7 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 			Requests: c.Int("requests"), Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate, Precision: plan.precision, SLO: limits,
 		},
 		budget: c.Duration("budget"), tokenBudget: c.Int("token-budget"),
-		out: c.String("out"), label: c.String("label"),
+		out: c.String("out"), label: c.String("label"), ui: c.String("ui"),
 		confirm: c.Bool("confirm"), json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v"),
 	}
 	if embedded && !c.IsSet("window") && !c.IsSet("requests") {
@@ -96,6 +98,7 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	}
 	note(o.checkNumbers(c))
 	note(checkMetrics(c.String("metrics")))
+	note(checkUI(o.ui))
 	grid := o.plan.grid()
 	o.settings.Passes = grid.Effective()
 	connections := 1

@@ -41,6 +41,12 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	if err != nil {
 		return failed(err)
 	}
+	view, err := startUI(o.ui, c.App.ErrWriter)
+	if err != nil {
+		out.discard()
+		return failed(err)
+	}
+	defer view.close()
 	first, err := preflight(c, cl, &o.target)
 	switch {
 	case c.Context.Err() != nil:
@@ -61,9 +67,10 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		out.discard()
 		return failed(err)
 	}
-	data, err := o.measure(c, cl, run, journal.take)
+	data, err := o.measure(c, cl, run, journal.take, view)
 	err = errors.Join(err, journal.close(data.Run.Status, data.Run.StopReason))
 	curve := analysis.Analyze(data)
+	view.finish(curve, out.dir)
 	// What cannot be kept can still be shown.
 	werr := errors.Join(err, out.finish(c, curve))
 	perr := printCurve(c, curve, o.json)
@@ -109,7 +116,7 @@ func (o *sweepOptions) newRun(cl *client.Client) load.Run {
 }
 
 // measure runs the sweep under its budgets.
-func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, journal sweep.Sink) (analysis.Data, error) {
+func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, journal sweep.Sink, view *ui) (analysis.Data, error) {
 	limits := &budget{time: o.budget, tokens: o.tokenBudget, least: o.leastCharge()}
 	ctx, stop := limits.start(c.Context)
 	defer stop()
@@ -127,9 +134,11 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 		return analysis.Data{Run: run}, err
 	}
 	stopProgress := p.start(local.Status)
+	stopView := view.follow(&liveRun{run, &mem}, p.lines(local.Status))
 	outcome, err := sweep.Run(ctx, local, o.plan.policy(limits.spent, o.judged(run, &mem)))
 	local.Close()
 	stopProgress()
+	stopView()
 	if o.confirm && err == nil && outcome.Status == load.StatusComplete {
 		err = o.openLoop(ctx, c, cl, keep(run, &mem), sink)
 		if ctx.Err() != nil {

@@ -107,6 +107,7 @@ func State(p Page) ([]byte, error) {
 		Footer   string    `json:"footer"`
 	}
 	state.Title, state.Footer = p.Title, p.Footer
+	state.Sections = []section{} // not null, also of an empty page
 	var err error
 	if state.Head, err = render("head", p); err != nil {
 		return nil, fmt.Errorf("page: %w", err)

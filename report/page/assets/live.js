@@ -13,18 +13,18 @@
     const wanted = new Set(state.sections.map((s) => s.id));
     for (const old of main.querySelectorAll("section")) if (!wanted.has(old.id)) old.remove();
     for (const s of state.sections) {
-      let e = document.getElementById(s.id);
-      const charts = Object.entries(s.charts ?? {});
-      if (e && charts.length && charts.every(([id]) => e.querySelector("#" + id))) {
-        for (const [id, data] of charts) window.kneesweep.figures.get(id).update(data);
-      } else {
-        const fresh = fragment(s.html);
-        if (e) {
-          e.querySelectorAll("details").forEach((d, i) => { if (d.open && fresh.querySelectorAll("details")[i]) fresh.querySelectorAll("details")[i].open = true; });
-          e.replaceWith(fresh);
-        }
-        e = fresh;
+      const old = document.getElementById(s.id), e = fragment(s.html), focused = document.activeElement;
+      if (old) {
+        old.querySelectorAll("details").forEach((d, i) => { const same = e.querySelectorAll("details")[i]; if (same) same.open = d.open; });
+        old.replaceWith(e);
       }
+      for (const [id, data] of Object.entries(s.charts ?? {})) {
+        const chart = old?.querySelector("#" + id);
+        if (!chart) continue; // drawn below, by open
+        e.querySelector("#" + id).replaceWith(chart); // it keeps what the reader chose
+        window.kneesweep.figures.get(id).update(data);
+      }
+      if (e.contains(focused)) focused.focus({ preventScroll: true });
       if (before.nextElementSibling !== e) before.after(e);
       before = e;
     }
