@@ -18,7 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// views are the pictures; those of no height are as high as the page.
+// views are the pictures: the upper part of the page.
 var views = []struct {
 	name, scheme string
 	width        int64
@@ -27,7 +27,6 @@ var views = []struct {
 	{"report-light", "light", 1200, 1750},
 	{"report-dark", "dark", 1200, 1750},
 	{"report-phone", "light", 360, 2600},
-	{"report-whole", "light", 1000, 0},
 }
 
 func main() {
@@ -61,7 +60,7 @@ func run(args []string) error {
 	return nil
 }
 
-// take is a picture of the upper part of a page, or of all of it.
+// take is a picture of the upper part of a page.
 func take(ctx context.Context, address string, width int64, height float64, scheme string) ([]byte, error) {
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
 	dark := chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -75,7 +74,7 @@ func take(ctx context.Context, address string, width int64, height float64, sche
 	if err != nil {
 		return nil, err
 	}
-	if height == 0 || height > whole {
+	if height > whole {
 		height = whole
 	}
 	beyond := true

@@ -48,7 +48,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ExitErrHandler: func(*cli.Context, error) {}, // run decides
 		// A repeatable flag is repeated: the value of a header may hold commas.
 		DisableSliceFlagSeparator: true,
-		Commands:                  []*cli.Command{sweepCommand(), pingCommand(), analyzeCommand(), plotCommand(), compareCommand(), checkCommand(), exportCommand(), simCommand(), ceilingCommand(), sourceCommand()},
+		Commands:                  []*cli.Command{sweepCommand(), pingCommand(), analyzeCommand(), plotCommand(), compareCommand(), checkCommand(), exportCommand(), simCommand(), ceilingCommand(), sourceCommand(), guardCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usagef("no such command: %q (there are sweep, ping, analyze, plot, compare, check, export, sim, ceiling)", c.Args().First())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -20,8 +21,9 @@ type progress struct {
 	quiet   bool
 	verbose bool
 	tty     bool
-	visits  int // planned; 0 = the sweep chooses as it goes
-	width   int // of the line that is shown
+	visits  int  // planned; 0 = the sweep chooses as it goes
+	width   int  // of the line that is shown
+	whole   *tui // takes the whole terminal instead; nil = one line
 }
 
 func newProgress(w io.Writer, o *sweepOptions) *progress {
@@ -42,9 +44,12 @@ func (p *progress) take(e sweep.Event) {
 }
 
 // start shows the status until the returned function is called.
-func (p *progress) start(status func() sweep.Status) (stop func()) {
-	if p.quiet {
+func (p *progress) start(ctx context.Context, status func() sweep.Status) (stop func()) {
+	switch {
+	case p.quiet:
 		return func() {}
+	case p.whole != nil:
+		return p.whole.start(ctx, p.lines(status))
 	}
 	every := 5 * time.Second
 	if p.tty {

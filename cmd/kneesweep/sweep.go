@@ -39,6 +39,7 @@ func sweepCommand() *cli.Command {
 			&cli.BoolFlag{Category: output, Name: "json", Usage: "print the curve as one JSON document instead of the table"},
 			&cli.BoolFlag{Category: output, Name: "quiet", Usage: "no progress"},
 			uiFlag(output),
+			tuiFlag(output),
 			&cli.BoolFlag{Category: output, Name: "v", Usage: "say every failed request"},
 			&cli.BoolFlag{Category: output, Name: "dry-run", Usage: "say what the sweep would take at most, and send nothing"},
 		),
@@ -66,6 +67,7 @@ type sweepOptions struct {
 	ui          string
 	confirm     bool
 	json, quiet bool
+	tui         bool
 	verbose     bool
 }
 
@@ -90,7 +92,7 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 			Requests: c.Int("requests"), Think: c.Duration("think"), Warmup: c.Int("warmup"), MaxErrorRate: rate, Precision: plan.precision, SLO: limits,
 		},
 		budget: c.Duration("budget"), tokenBudget: c.Int("token-budget"),
-		out: c.String("out"), label: c.String("label"), ui: c.String("ui"),
+		out: c.String("out"), label: c.String("label"), ui: c.String("ui"), tui: c.Bool("tui"),
 		confirm: c.Bool("confirm"), json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v"),
 	}
 	if embedded && !c.IsSet("window") && !c.IsSet("requests") {
@@ -99,6 +101,7 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	note(o.checkNumbers(c))
 	note(checkMetrics(c.String("metrics")))
 	note(checkUI(o.ui))
+	note(checkTUI(c))
 	grid := o.plan.grid()
 	o.settings.Passes = grid.Effective()
 	connections := 1

@@ -125,6 +125,10 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	var mem sweep.Memory
 	p := newProgress(c.App.ErrWriter, o)
 	sink := sweep.Tee(journal, mem.Take, limits.take, p.take)
+	if o.tui {
+		p.whole = newTUI(c.App.ErrWriter, run)
+		sink = sweep.Tee(sink, p.whole.take)
+	}
 	local, err := sweep.NewLocal(sweep.Config{
 		Sender: cl, Source: o.target.source, Sink: sink,
 		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
@@ -133,7 +137,7 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	if err != nil {
 		return analysis.Data{Run: run}, err
 	}
-	stopProgress := p.start(local.Status)
+	stopProgress := p.start(c.Context, local.Status)
 	stopView := view.follow(&liveRun{run, &mem}, p.lines(local.Status))
 	outcome, err := sweep.Run(ctx, local, o.plan.policy(limits.spent, o.judged(run, &mem)))
 	local.Close()

@@ -42,6 +42,7 @@ var homes = []struct{ dependency, home string }{
 	{"gopkg.in/yaml.v2", "config/..."},
 	{"gopkg.in/yaml.v3", "config/..."},
 	{"github.com/urfave/cli", "cmd/..."},
+	{"charm.land/bubbletea", "cmd/..."},
 }
 
 // pure are the trees of rule 3, inputOutput what they must not import.
