@@ -8,7 +8,7 @@ TOOL      = $(GO) tool -modfile=tools/go.mod
 .PHONY: help build test race fuzz bench many benchmarks lint golden e2e browser screenshots demo accuracy
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## the command, statically linked, at bin/kneesweep
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/kneesweep ./cmd/kneesweep
@@ -37,11 +37,12 @@ lint: ## golangci-lint, in the version that tools/go.mod pins
 golden: ## rewrite the golden files; look at the pictures before committing them
 	$(GO) test ./plots ./report -update
 
-browser: ## the page of a run in headless Chromium (Debian: apt-get install chromium)
+browser: ## tests of the pages in Chromium
 	cd browser && $(GO) test -tags browser -count=1 ./...
 
-screenshots: ## the page of RUN=FOLDER, light, dark and as wide as a phone, into docs/
-	cd browser && RUN=$(abspath $(RUN))/report.html SHOTS=$(CURDIR)/docs $(GO) test -tags browser -count=1 -run Screenshots ./...
+screenshots: build ## pictures of the page of RUN (a folder or file) for docs/
+	bin/kneesweep analyze --html bin/report.html $(RUN) >bin/report.txt
+	cd browser && $(GO) run ./screenshot ../bin/report.html ../docs
 
 e2e: ## a sweep against a real server (builds Ollama the first time)
 	$(GO) test -tags e2e -count=1 -v -timeout 30m ./e2e/

@@ -1,3 +1,4 @@
-// Package browser opens the page of a run (report.html) in a real browser. It is a
-// module of its own, so that the product carries no driver of one.
+// Package browser tests the pages of kneesweep in a real browser: Chromium, without
+// a window. It is a module of its own, so that the product does not carry what
+// drives a browser. CHROMIUM names the program if it is not found by itself.
 package browser

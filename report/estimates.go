@@ -20,18 +20,6 @@ var looksFor = map[string]string{
 	knee.MethodN95:           "95 % of the plateau is reached",
 }
 
-// formulas are what each definition fits; the doc comments of analysis/knee have them
-// in full.
-var formulas = map[string]string{
-	knee.MethodSegmented:     "X(N) = a + b · min(N, K)",
-	knee.MethodSegmentedFree: "X(N) = c + b₁ · min(N, K) + b₂ · max(N − K, 0), b₂ < b₁",
-	knee.MethodHyperbolaCap:  "X(N) = min(N / (t₀ + t₁ · N), C), K = C · t₀ / (1 − C · t₁)",
-	knee.MethodAsymptotic:    "N* = N₁ · plateau / X(N₁)",
-	knee.MethodUSL:           "X(N) = γ · N / (1 + α · (N − 1) + β · N · (N − 1)), N* = √((1 − α) / β)",
-	knee.MethodKneedle:       "largest x − n with both scaled to [0, 1]",
-	knee.MethodN95:           "K − 0.05 · (a + b · K) / b for X(N) = a + b · min(N, K)",
-}
-
 // estimateRows has a row for each definition: its name, value and interval, the place
 // that it looks for, and its note.
 func estimateRows(c analysis.Curve) (rows [][]string) {

@@ -45,17 +45,13 @@ func failureLines(c analysis.Curve) []string {
 			lines = append(lines, "level "+whole(s.Concurrency)+": "+strings.Join(parts, ", "))
 		}
 	}
-	if c.Rates != nil {
-		lines = append(lines, rateFailures(c.Rates)...)
-	}
 	return lines
 }
 
-// failureHeading is that of failureRows.
-var failureHeading = []string{"streams, N", "cause", "requests", "share of those that ended"}
-
-// failureRows has a row for each cause at each level.
-func failureRows(c analysis.Curve) (rows [][]string) {
+// failureRows has a row for each cause at each level: the level, the cause, how many
+// requests, and their share of those that ended.
+func failureRows(c analysis.Curve) [][]string {
+	var rows [][]string
 	if p := c.Run.Preflight; p != nil {
 		rows = append(rows, []string{"preflight", string(p.Cause), "1", percent(1)})
 	}
@@ -68,14 +64,15 @@ func failureRows(c analysis.Curve) (rows [][]string) {
 	return rows
 }
 
+// markdownFailures has a row for each cause at each level.
 func markdownFailures(w io.Writer, c analysis.Curve) {
 	rows := failureRows(c)
 	if len(rows) == 0 {
 		return
 	}
-	for _, row := range rows {
-		row[1] = escape(row[1])
+	for _, r := range rows {
+		r[1] = escape(r[1])
 	}
 	fmt.Fprint(w, "## Failures\n\n")
-	markdownTable(w, failureHeading, rows)
+	markdownTable(w, []string{"streams, N", "cause", "requests", "share of those that ended"}, rows)
 }

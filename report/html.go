@@ -1,158 +1,142 @@
 package report
 
 import (
-	"bytes"
-	"crypto/sha256"
-	_ "embed"
-	"encoding/base64"
-	"fmt"
-	"html/template"
 	"io"
 	"strings"
 
 	"kneesweep/analysis"
+	"kneesweep/analysis/compare"
+	"kneesweep/load"
 	"kneesweep/plots"
+	"kneesweep/report/page"
 )
 
-// The parts of the page. uPlot (MIT, assets/uPlot.LICENSE) draws the charts; it and
-// the rest stand in the page itself, so that it can be sent and opened anywhere.
-var (
-	//go:embed assets/page.html
-	pageHTML string
-	//go:embed assets/page.css
-	pageCSS string
-	//go:embed assets/page.js
-	pageJS string
-	//go:embed assets/uPlot.iife.min.js
-	uplotJS string
-	//go:embed assets/uPlot.min.css
-	uplotCSS string
-	//go:embed assets/uPlot.LICENSE
-	uplotLicense string
-
-	page = template.Must(template.New("page").Parse(pageHTML))
-)
-
-// pageTable is a table of the page.
-type pageTable struct {
-	ID, Caption string
-	Heading     []string
-	Rows        [][]string
-	Text        bool // columns of words, aligned to the left
-}
-
-// keyFigure is one of the large figures at the top.
-type keyFigure struct{ Name, Value, Unit, Note string }
-
-// pageData is what the template shows. Everything in it that comes from a server
-// or a user is a plain string, which the template escapes where it stands.
-type pageData struct {
-	Title, Verdict, Origin string
-	Sentences              []string
-	Keys                   []keyFigure
-	Five                   []string
-	Levels                 pageTable
-	Remarks                []string
-	Failures               pageTable
-	Warnings               []string
-	Fit, Reason            string
-	Cause                  string
-	Evidence               []string
-	Estimates              pageTable
-	Disagree               string
-	Facts                  []fact
-	Cost                   pageTable
-	CostLines              []string
-	Audits, Server         pageTable
-	Lead, Tail             string
-	Definitions            pageTable
-	License                string
-	Chart                  *chart // nil without a level
-	Allowed                bool   // a number of streams is recommended
-	Still                  template.HTML
-	CSS                    template.CSS
-	Uplot, JS              template.JS
-	Policy                 string
-}
-
-// HTML writes c as one page that needs nothing else: no request leaves it, charts are
-// drawn by its own script, and without scripts a still picture takes their place. A
-// reader sees the verdict first. Its errors are those of w and of the picture.
-func HTML(w io.Writer, c analysis.Curve) error {
-	still, err := stillPicture(c)
-	if err != nil {
+// HTML writes c as one file that needs nothing else: verdict, interactive charts
+// with pictures for readers without scripts, tables, doubts, audits, settings and
+// definitions. With baseline, the comparison of c with an earlier run, it shows the
+// differences too; nil leaves them out. Its errors are those of w and of the
+// figures.
+func HTML(w io.Writer, c analysis.Curve, baseline *compare.Comparison) error {
+	p := Page(c, baseline)
+	if err := drawInto(p, c); err != nil {
 		return err
 	}
-	d := pageData{
-		Title: plots.Headline(c), Verdict: Verdict(c), Origin: origin(c.Run),
-		Keys: keyFigures(c), Reason: sentence(c.Recommended.Reason), Facts: facts(c), Warnings: warningLines(c),
-		Lead: definitionsLead, Tail: definitionsTail, License: uplotLicense,
-		Chart: newChart(c), Allowed: c.Recommended.Concurrency.OK, Still: still, CSS: template.CSS(uplotCSS + pageCSS),
-		Uplot: template.JS(strings.TrimSpace(uplotJS)), JS: template.JS(strings.TrimSpace(pageJS)),
+	return page.Write(w, p)
+}
+
+// Page is c as a page without pictures, which a script draws; see [HTML].
+func Page(c analysis.Curve, baseline *compare.Comparison) page.Page {
+	verdict := Verdict(c)
+	p := page.Page{
+		Title: plots.Headline(c), Headline: plots.Headline(c), Origin: originParts(c.Run), Lead: verdict, Tiles: tiles(c),
+		Footer: footer(c.Run),
 	}
-	d.Policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src " + source(string(d.Uplot)) + " " + source(string(d.JS))
+	if first := kneeSentence(c); strings.HasPrefix(verdict, first) && first != verdict {
+		p.Lead, p.Text = first, []string{strings.TrimSpace(strings.TrimPrefix(verdict, first))}
+	}
 	if c.At != nil {
-		d.Sentences = append(d.Sentences, AtSentence(*c.At))
+		p.Text = append(p.Text, AtSentence(*c.At))
 	}
 	if t := truthSentence(c.Run.Truth); t != "" {
-		d.Sentences = append(d.Sentences, t)
+		p.Text = append(p.Text, t)
 	}
-	if validLevels(c) > 0 {
-		lines := explanation(c)
-		d.Five = lines[:]
+	if name := firstOf(c.Run.Label, c.Run.Model); name != "" {
+		p.Title += " – " + name
 	}
-	d.tables(c)
-	if c.Cause != nil {
-		d.Cause, d.Evidence = c.Cause.Name, c.Cause.Evidence
-	}
-	if f := c.Knee.Fit; f != nil {
-		d.Fit = fmt.Sprintf("X(N) = %s + %s · min(N, %s) tokens/s, fitted to the levels %d to %d",
-			plots.Number(f.A), plots.Number(f.B), plots.Number(f.K), f.From, f.To)
-	}
-	var b bytes.Buffer
-	if err := page.Execute(&b, d); err != nil {
-		return fmt.Errorf("page: %w", err)
-	}
-	_, err = w.Write(b.Bytes())
-	return err
-}
-
-// source allows a script by its text.
-func source(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}
-
-// stillPicture is the capacity curve as a drawing, empty where there is none.
-func stillPicture(c analysis.Curve) (template.HTML, error) {
-	if len(c.Steps) == 0 {
-		return "", nil
-	}
-	f, err := plots.Capacity(c)
-	if err != nil {
-		return "", err
-	}
-	var b bytes.Buffer
-	if err := f.Write(&b, "svg"); err != nil {
-		return "", err
-	}
-	return template.HTML(b.Bytes()[max(0, bytes.Index(b.Bytes(), []byte("<svg"))):]), nil
-}
-
-func warningLines(c analysis.Curve) (lines []string) {
-	for _, d := range doubts(c) {
-		lines = append(lines, d.Code+": "+d.String())
-	}
-	return lines
-}
-
-// facts are what was asked of the endpoint and how it was measured, as far as it is
-// recorded.
-func facts(c analysis.Curve) (known []fact) {
-	for _, f := range append(requestFacts(c.Run), settingFacts(c.Run)...) {
-		if f.Value != "" {
-			known = append(known, f)
+	for _, s := range pageSections(c, baseline) {
+		if len(s.Blocks) > 0 {
+			p.Sections = append(p.Sections, s)
 		}
 	}
-	return known
+	return p
+}
+
+// pageSections are the parts of the page in their order; those without a block are
+// left out. A new part of a run, such as its cost, gets one line here.
+func pageSections(c analysis.Curve, baseline *compare.Comparison) []page.Section {
+	return []page.Section{
+		{ID: "capacity", Title: "Capacity curve", Blocks: capacityBlocks(c)},
+		{ID: "rates", Title: "Offered rates", Blocks: rateBlocks(c)},
+		{ID: "baseline", Title: "Against the baseline", Blocks: baselineBlocks(baseline)},
+		{ID: "explained", Title: "The knee in five lines", Blocks: explainedBlocks(c)},
+		{ID: "levels", Title: "Levels", Blocks: levelBlocks(c)},
+		{ID: "warnings", Title: "Warnings", Blocks: warningBlocks(c)},
+		{ID: "failures", Title: "Failures", Blocks: failureBlocks(c)},
+		{ID: "latency", Title: "Latency", Blocks: latencyBlocks(c)},
+		{ID: "estimates", Title: "How the knee was found", Blocks: estimateBlocks(c)},
+		{ID: "cost", Title: "Cost", Blocks: costBlocks(c)},
+		{ID: "audits", Title: "Audits", Blocks: auditBlocks(c)},
+		{ID: "server", Title: "What the server says", Blocks: serverBlocks(c)},
+		{ID: "settings", Title: "What was asked, and how it was measured", Blocks: settingBlocks(c.Run)},
+		{ID: "definitions", Title: "What the figures mean", Blocks: prose(definitions)},
+	}
+}
+
+// originParts name what was measured, of whom and when.
+func originParts(r load.Run) []string {
+	if line := origin(r); line != "" {
+		return strings.Split(line, " · ")
+	}
+	return nil
+}
+
+func footer(r load.Run) string {
+	var parts []string
+	if r.Tool != "" {
+		parts = append(parts, "Measured by "+r.Tool)
+	}
+	if r.ID != "" {
+		parts = append(parts, "run "+r.ID)
+	}
+	return strings.Join(append(parts, "charts by uPlot 1.6.32 (MIT)"), " · ")
+}
+
+// firstOf is the first text that is not empty.
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// tiles are the results that are shown large.
+func tiles(c analysis.Curve) []page.Tile {
+	var all []page.Tile
+	if k := c.Knee.Concurrency; k.OK && finite(k.V.Value).OK {
+		t := page.Tile{Name: "Knee", Value: plots.Streams(k.V.Value), Unit: "streams", Tone: page.Vermillion}
+		if b := plots.Interval(k.V); b != "" {
+			t.Note = b + ", 95 % interval"
+		}
+		all = append(all, t)
+	}
+	if r := c.Recommended; r.Concurrency.OK {
+		t := page.Tile{Name: "Allow at most", Value: whole(r.Concurrency.V), Unit: "streams", Tone: page.Green}
+		if by, known := limits[r.LimitedBy]; known {
+			t.Note = "limited by " + by
+		}
+		all = append(all, t)
+	}
+	if x := finiteOpt(c.Knee.Plateau); x.OK {
+		all = append(all, page.Tile{Name: "Plateau", Value: plots.Number(x.V), Unit: "tok/s", Note: "output of all streams", Tone: page.Ink})
+	}
+	if a := c.Admission; a.OK {
+		all = append(all, page.Tile{Name: "Admission limit", Value: plots.Streams(a.V.Value), Unit: "streams", Note: "decoding at once, the rest waits", Tone: page.Purple})
+	}
+	if s := fullest(c); s != nil && s.TTFT.Count > 0 {
+		all = append(all, page.Tile{Name: "TTFT p95", Value: plots.Number(s.TTFT.P95 * 1e3), Unit: "ms", Note: "at " + streams(float64(s.Concurrency)), Tone: page.Blue})
+	}
+	return all
+}
+
+// fullest is the highest valid level within the recommendation, nil without one.
+func fullest(c analysis.Curve) *load.Step {
+	var best *load.Step
+	for i := range c.Steps {
+		if s := &c.Steps[i]; s.Valid && c.Recommended.Concurrency.OK && s.Concurrency <= c.Recommended.Concurrency.V {
+			best = s
+		}
+	}
+	return best
 }

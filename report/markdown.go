@@ -50,7 +50,7 @@ func Markdown(w io.Writer, c analysis.Curve, imageName string) error {
 		markdownAudits(b, c)
 		markdownServer(b, c)
 	}
-	markdownDefinitions(b)
+	fmt.Fprint(b, "## What the figures mean\n\n", definitions)
 	return b.Flush()
 }
 

@@ -60,12 +60,12 @@ func (j *rangeJSON) load() load.Opt[load.Range] {
 	return load.Some(load.Range{Mean: orNaN(j.Mean), Max: orNaN(j.Max)})
 }
 
-// serverHeading is that of serverRows.
 var serverHeading = []string{
 	"streams, N", "readings", "in work, mean / max", "waiting, mean / max", "KV cache in use, mean / max", "preemptions", "prefix cache hits",
 }
 
-// serverRows has a row for each level at which the server said something.
+// serverRows has a row for each level at which the server said something, and the
+// name of its engine.
 func serverRows(c analysis.Curve) (engine string, rows [][]string) {
 	span := func(r load.Opt[load.Range], write func(float64) string) string {
 		if !r.OK {
@@ -87,6 +87,7 @@ func serverRows(c analysis.Curve) (engine string, rows [][]string) {
 	return engine, rows
 }
 
+// markdownServer writes what the server said of itself, if it did.
 func markdownServer(w io.Writer, c analysis.Curve) {
 	engine, rows := serverRows(c)
 	if len(rows) == 0 {

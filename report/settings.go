@@ -10,15 +10,15 @@ import (
 )
 
 // fact is one line of the account of what was asked and how.
-type fact struct{ Name, Value string }
+type fact struct{ name, value string }
 
 // markdownSettings writes what was asked of the endpoint and how it was
 // measured; what is not recorded is left out.
 func markdownSettings(w io.Writer, r load.Run) {
 	fmt.Fprint(w, "## What was asked, and how it was measured\n\n")
 	for _, f := range append(requestFacts(r), settingFacts(r)...) {
-		if f.Value != "" {
-			fmt.Fprintf(w, "- %s: %s\n", f.Name, escape(f.Value))
+		if f.value != "" {
+			fmt.Fprintf(w, "- %s: %s\n", f.name, escape(f.value))
 		}
 	}
 	fmt.Fprintln(w)
@@ -71,7 +71,7 @@ func settingFacts(r load.Run) []fact {
 	add := func(name, value string) { facts = append(facts, fact{name, value}) }
 	if s.Open() {
 		what = "rate"
-		facts[0].Value = "open loop: requests come at their times, whatever became of those before (" + s.Arrivals + ")"
+		facts[0].value = "open loop: requests come at their times, whatever became of those before (" + s.Arrivals + ")"
 	}
 	if s.Measurements > 0 {
 		length := "each as long as the larger of 1 s and half the median request"

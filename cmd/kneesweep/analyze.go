@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -16,7 +17,7 @@ func analyzeCommand() *cli.Command {
 		Name:      "analyze",
 		Usage:     "curve, table and verdict from a journal, a curve.json, a CSV or the result files of another tool",
 		ArgsUsage: "FILE…",
-		Flags: append(append(atFlags(), priceFlags()...),
+		Flags: append(slices.Concat(atFlags(), priceFlags(), htmlFlags()),
 			&cli.StringFlag{Name: "out", Usage: "also write curve.json, curve.png, report.md and report.html to `FOLDER`"},
 			sloFlag(""),
 			whereFlag(),
@@ -46,7 +47,7 @@ func analyzeCommand() *cli.Command {
 			if len(where) > 0 && (question.asked || limits != "") {
 				return usagef("--where: works without --at and --slo, which are about all requests")
 			}
-			sources, err := readSources(files, c.App.ErrWriter, limits, limits != "" || question.asked || len(where) > 0)
+			sources, err := readSources(files, c.App.ErrWriter, limits, limits != "" || question.asked || len(where) > 0 || c.String("baseline") != "")
 			if err != nil {
 				return err
 			}
@@ -65,6 +66,9 @@ func analyzeCommand() *cli.Command {
 				if err := analyzeTo(dir, curves[0]); err != nil {
 					return failed(err)
 				}
+			}
+			if err := writeHTML(c, sources); err != nil {
+				return err
 			}
 			if err := printCurves(c, sources); err != nil {
 				return err

@@ -49,12 +49,12 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		// A repeatable flag is repeated: the value of a header may hold commas.
 		DisableSliceFlagSeparator: true,
 		Commands: []*cli.Command{
-			sweepCommand(), pingCommand(), analyzeCommand(), plotCommand(), compareCommand(), checkCommand(), claimsCommand(), planCommand(),
-			simCommand(), ceilingCommand(), historyCommand(), nightlyCommand(), sourceCommand(),
+			sweepCommand(), pingCommand(), analyzeCommand(), plotCommand(), compareCommand(), checkCommand(), claimsCommand(), planCommand(), exportCommand(),
+			simCommand(), ceilingCommand(), historyCommand(), nightlyCommand(), sourceCommand(), guardCommand(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("no such command: %q (there are sweep, ping, analyze, plot, compare, check, claims, plan, sim, ceiling, history, nightly)", c.Args().First())
+				return usagef("no such command: %q (there are sweep, ping, analyze, plot, compare, check, claims, plan, export, sim, ceiling, history, nightly)", c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},

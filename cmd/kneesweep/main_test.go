@@ -19,6 +19,9 @@ import (
 // keyVariable is an environment variable that holds testKey.
 const keyVariable = "KNEESWEEP_TEST_KEY"
 
+// asProgram is an environment variable that makes the test binary the program.
+const asProgram = "KNEESWEEP_TEST_AS_PROGRAM"
+
 // scratch holds what tests share; it is removed at the end.
 var scratch string
 
@@ -27,6 +30,9 @@ var scratch string
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == sourceCommandName { // ceiling runs itself as this
 		os.Exit(run(context.Background(), os.Args, os.Stdout, os.Stderr))
+	}
+	if os.Getenv(asProgram) != "" { // a test runs the program in a process of its own
+		main()
 	}
 	for _, name := range []string{"OPENAI_BASE_URL", "OPENAI_API_KEY"} {
 		os.Unsetenv(name)

@@ -144,12 +144,15 @@ func (o output) write(c analysis.Curve) error {
 			if err != nil {
 				return err
 			}
-			return f.Write(b, "png")
+			if err := f.Write(b, "png"); err != nil {
+				return err
+			}
+			return nameRun(b, c.Run)
 		}})
 	}
 	return o.saveAll(append(files,
 		rendered{reportFile, func(b *bytes.Buffer) error { return report.Markdown(b, c, figure) }},
-		rendered{pageFile, func(b *bytes.Buffer) error { return report.HTML(b, c) }}))
+		rendered{pageFile, func(b *bytes.Buffer) error { return report.HTML(b, c, nil) }}))
 }
 
 // rendered is a file and what writes it.

@@ -45,7 +45,7 @@ func plotCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return outputError(writeFigure(o.out, o.format, fig, c.App.ErrWriter))
+			return outputError(writeFigure(o.out, o.format, fig, c.App.ErrWriter, curvesOf(sources)...))
 		},
 	}
 }
@@ -216,11 +216,17 @@ func drawTimeline(sources []source, o plotOptions) (*plots.Figure, error) {
 	return plots.Timeline(s.curve, t), nil
 }
 
-// writeFigure writes a figure that is there whole or not at all.
-func writeFigure(path, format string, fig *plots.Figure, stderr io.Writer) error {
+// writeFigure writes a figure that is there whole or not at all; one of a single
+// curve names its run.
+func writeFigure(path, format string, fig *plots.Figure, stderr io.Writer, of ...analysis.Curve) error {
 	var picture bytes.Buffer
 	if err := fig.Write(&picture, format); err != nil {
 		return err
+	}
+	if format == "png" && len(of) == 1 {
+		if err := nameRun(&picture, of[0].Run); err != nil {
+			return err
+		}
 	}
 	_, err := os.Lstat(path)
 	existed := err == nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -23,6 +24,7 @@ type progress struct {
 	who     func() string // whose turn it is, of several endpoints; nil = there is one
 	visits  int           // planned; 0 = the sweep chooses as it goes
 	width   int           // of the line that is shown
+	whole   *tui          // takes the whole terminal instead; nil = one line
 }
 
 func newProgress(w io.Writer, o *sweepOptions) *progress {
@@ -43,9 +45,12 @@ func (p *progress) take(e sweep.Event) {
 }
 
 // start shows the status until the returned function is called.
-func (p *progress) start(status func() sweep.Status) (stop func()) {
-	if p.quiet {
+func (p *progress) start(ctx context.Context, status func() sweep.Status) (stop func()) {
+	switch {
+	case p.quiet:
 		return func() {}
+	case p.whole != nil:
+		return p.whole.start(ctx, p.lines(status))
 	}
 	every := 5 * time.Second
 	if p.tty {
@@ -56,7 +61,7 @@ func (p *progress) start(status func() sweep.Status) (stop func()) {
 		defer close(done)
 		t := time.NewTicker(every)
 		defer t.Stop()
-		first, last := status(), status()
+		line := p.lines(status)
 		for {
 			select {
 			case <-quit:
@@ -64,12 +69,22 @@ func (p *progress) start(status func() sweep.Status) (stop func()) {
 				return
 			case <-t.C:
 			}
-			now := status()
-			p.show(p.line(first.At, last, now))
-			last = now
+			p.show(line())
 		}
 	}()
 	return func() { close(quit); <-done }
+}
+
+// lines returns a function that describes the status since it was called last.
+func (p *progress) lines(status func() sweep.Status) func() string {
+	first := status()
+	last := first
+	return func() string {
+		now := status()
+		line := p.line(first.At, last, now)
+		last = now
+		return line
+	}
 }
 
 // line describes a status; the rate is that since the last one.

@@ -45,6 +45,8 @@ func sweepCommand() *cli.Command {
 			historyFlag(output),
 			&cli.BoolFlag{Category: output, Name: "json", Usage: "print the curve as one JSON document instead of the table"},
 			&cli.BoolFlag{Category: output, Name: "quiet", Usage: "no progress"},
+			uiFlag(output),
+			tuiFlag(output),
 			&cli.BoolFlag{Category: output, Name: "v", Usage: "say every failed request"},
 			&cli.BoolFlag{Category: output, Name: "dry-run", Usage: "say what the sweep would take at most, and send nothing"},
 		),
@@ -79,8 +81,10 @@ type sweepOptions struct {
 	money       float64 // 0 = no such budget
 	out, label  string
 	history     *history.Address // nil = not kept
+	ui          string
 	confirm     bool
 	json, quiet bool
+	tui         bool
 	verbose     bool
 }
 
@@ -114,7 +118,7 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 			Journal: c.String("journal"),
 		},
 		budget: c.Duration("budget"), tokenBudget: c.Int("token-budget"),
-		out: c.String("out"), label: c.String("label"),
+		out: c.String("out"), label: c.String("label"), ui: c.String("ui"), tui: c.Bool("tui"),
 		confirm: c.Bool("confirm"), json: c.Bool("json"), quiet: c.Bool("quiet"), verbose: c.Bool("v"),
 	}
 	o.open.setOpen(&o.settings)
@@ -130,6 +134,7 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		note(err)
 	}
 	note(checkMetrics(c.String("metrics")))
+	note(o.checkViews(c))
 	grid := o.plan.grid()
 	if o.settings.Passes = grid.Effective(); o.settings.Replay {
 		o.settings.Passes = 1
@@ -153,6 +158,15 @@ func (o *sweepOptions) aim(c *cli.Context, several bool) (err error) {
 	}
 	if o.targets, err = newTargets(c, connections); err == nil {
 		o.target = o.targets[0].target
+	}
+	return err
+}
+
+// checkViews reports a view that cannot be had, or that would show nothing.
+func (o *sweepOptions) checkViews(c *cli.Context) error {
+	err := errors.Join(checkUI(o.ui), checkTUI(c))
+	if (o.ui != "" || o.tui) && (c.IsSet("target") || c.IsSet("matrix") || o.settings.Open()) {
+		err = errors.Join(err, errors.New("--ui and --tui: follow the levels of one target; leave them out with --target, --matrix, --rates and --replay"))
 	}
 	return err
 }

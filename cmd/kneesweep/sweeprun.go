@@ -46,6 +46,12 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	if err != nil {
 		return failed(err)
 	}
+	view, err := startUI(o.ui, c.App.ErrWriter)
+	if err != nil {
+		out.discard()
+		return failed(err)
+	}
+	defer view.close()
 	first, err := preflight(c, cl, &o.target)
 	switch {
 	case c.Context.Err() != nil:
@@ -66,10 +72,11 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		out.discard()
 		return failed(err)
 	}
-	data, err := o.measure(c, cl, run, &first, journal.take)
+	data, err := o.measure(c, cl, run, &first, journal.take, view)
 	journal.sum(&data)
 	err = errors.Join(err, journal.close(data.Run.Status, data.Run.StopReason))
 	curve := analysis.Analyze(data)
+	view.finish(curve, out.dir)
 	// What cannot be kept can still be shown.
 	werr := errors.Join(err, out.finish(c, curve))
 	perr := printCurve(c, curve, o.json)
@@ -117,7 +124,7 @@ func (o *sweepOptions) newRun(cl *client.Client) load.Run {
 }
 
 // measure runs the sweep under its budgets. First is the request of the preflight.
-func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, first *load.Sample, journal sweep.Sink) (analysis.Data, error) {
+func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, first *load.Sample, journal sweep.Sink, view *ui) (analysis.Data, error) {
 	limits := &budget{time: o.budget, tokens: o.tokenBudget, least: o.leastCharge(), money: moneyBudget{limit: o.money, prices: o.settings.Prices}}
 	ctx, stop := limits.start(c.Context)
 	defer stop()
@@ -126,6 +133,10 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	var mem sweep.Memory
 	p := newProgress(c.App.ErrWriter, o)
 	sink := sweep.Tee(journal, mem.Take, limits.take, p.take)
+	if o.tui {
+		p.whole = newTUI(c.App.ErrWriter, run)
+		sink = sweep.Tee(sink, p.whole.take)
+	}
 	var outcome sweep.Outcome
 	var err error
 	switch {
@@ -134,7 +145,7 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 	case o.settings.Open():
 		outcome, err = o.sweepRates(ctx, c, cl, first.E2E(), health, sink)
 	default:
-		outcome, err = o.sweepLevels(ctx, c, cl, run, health, &mem, p, limits, sink)
+		outcome, err = o.sweepLevels(ctx, c, cl, run, health, &mem, p, limits, sink, view)
 	}
 	run.Status, run.StopReason = ending(ctx, outcome)
 	return keep(run, &mem), err
@@ -142,15 +153,17 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 
 // sweepLevels holds the levels one after the other, in a closed loop.
 func (o *sweepOptions) sweepLevels(ctx context.Context, c *cli.Context, cl *client.Client, run load.Run, health *sweep.Health,
-	mem *sweep.Memory, p *progress, limits *budget, sink sweep.Sink) (sweep.Outcome, error) {
+	mem *sweep.Memory, p *progress, limits *budget, sink sweep.Sink, view *ui) (sweep.Outcome, error) {
 	local, err := o.newLocal(c, cl, health, sink)
 	if err != nil {
 		return sweep.Outcome{Status: load.StatusStopped, Reason: err.Error()}, err
 	}
-	stopProgress := p.start(local.Status)
+	stopProgress := p.start(c.Context, local.Status)
+	stopView := view.follow(&liveRun{run, mem}, p.lines(local.Status))
 	outcome, err := sweep.Run(ctx, local, o.plan.policy(limits.spent, o.judged(run, mem)))
 	local.Close()
 	stopProgress()
+	stopView()
 	if o.confirm && err == nil && outcome.Status == load.StatusComplete {
 		err = o.openLoop(ctx, c, cl, keep(run, mem), sink)
 		if ctx.Err() != nil {

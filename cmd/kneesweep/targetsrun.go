@@ -183,7 +183,7 @@ func (o *sweepOptions) interleave(c *cli.Context, all []*contender) error {
 	}
 	var current atomic.Int32
 	p.who = func() string { return all[current.Load()].label }
-	stopProgress := p.start(func() sweep.Status { return statusOf(all, int(current.Load())) })
+	stopProgress := p.start(ctx, func() sweep.Status { return statusOf(all, int(current.Load())) })
 	outcomes, err := sweep.Interleave(ctx, o.plan.grid(), turns, func(i int) { current.Store(int32(i)) })
 	for _, t := range all {
 		t.local.Close()
