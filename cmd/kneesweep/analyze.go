@@ -23,59 +23,61 @@ func analyzeCommand() *cli.Command {
 			whereFlag(),
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document (a list when there are several curves)"},
 		),
-		Action: func(c *cli.Context) error {
-			files := c.Args().Slice()
-			if len(files) == 0 {
-				return usagef("analyze needs at least one FILE")
-			}
-			limits, err := parseSLO(c)
-			if err != nil {
-				return usage(err)
-			}
-			question, err := newAtQuestion(c)
-			if err != nil {
-				return usage(err)
-			}
-			prices, err := parsePrices(c)
-			if err != nil {
-				return usage(err)
-			}
-			where, err := parseWhere(c)
-			if err != nil {
-				return usage(err)
-			}
-			if len(where) > 0 && (question.asked || limits != "") {
-				return usagef("--where: works without --at and --slo, which are about all requests")
-			}
-			sources, err := readSources(files, c.App.ErrWriter, limits, limits != "" || question.asked || len(where) > 0 || c.String("baseline") != "")
-			if err != nil {
-				return err
-			}
-			if err := splitSources(sources, where); err != nil {
-				return err
-			}
-			if err := question.answer(sources); err != nil {
-				return err
-			}
-			price(sources, prices)
-			curves := curvesOf(sources)
-			if c.String("out") != "" && len(curves) > 1 {
-				return usagef("--out: works with one curve, and these files make %d", len(curves))
-			}
-			if dir := c.String("out"); dir != "" {
-				if err := analyzeTo(dir, curves[0]); err != nil {
-					return failed(err)
-				}
-			}
-			if err := writeHTML(c, sources); err != nil {
-				return err
-			}
-			if err := printCurves(c, sources); err != nil {
-				return err
-			}
-			return slosExit(c, curves)
-		},
+		Action: analyze,
 	}
+}
+
+func analyze(c *cli.Context) error {
+	files := c.Args().Slice()
+	if len(files) == 0 {
+		return usagef("analyze needs at least one FILE")
+	}
+	limits, err := parseSLO(c)
+	if err != nil {
+		return usage(err)
+	}
+	question, err := newAtQuestion(c)
+	if err != nil {
+		return usage(err)
+	}
+	prices, err := parsePrices(c)
+	if err != nil {
+		return usage(err)
+	}
+	where, err := parseWhere(c)
+	if err != nil {
+		return usage(err)
+	}
+	if len(where) > 0 && (question.asked || limits != "") {
+		return usagef("--where: works without --at and --slo, which are about all requests")
+	}
+	sources, err := readSources(files, c.App.ErrWriter, limits, limits != "" || question.asked || len(where) > 0 || c.String("baseline") != "")
+	if err != nil {
+		return err
+	}
+	if err := splitSources(sources, where); err != nil {
+		return err
+	}
+	if err := question.answer(sources); err != nil {
+		return err
+	}
+	price(sources, prices)
+	curves := curvesOf(sources)
+	if c.String("out") != "" && len(curves) > 1 {
+		return usagef("--out: works with one curve, and these files make %d", len(curves))
+	}
+	if dir := c.String("out"); dir != "" {
+		if err := analyzeTo(dir, curves[0]); err != nil {
+			return failed(err)
+		}
+	}
+	if err := writeHTML(c, sources); err != nil {
+		return err
+	}
+	if err := printCurves(c, sources); err != nil {
+		return err
+	}
+	return slosExit(c, curves)
 }
 
 // printCurves writes the curves as JSON or as tables.

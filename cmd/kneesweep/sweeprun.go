@@ -19,24 +19,11 @@ import (
 
 // runSweep measures and writes; what is said about the outcome is in the curve.
 func runSweep(c *cli.Context, o sweepOptions) error {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // a stream takes a fifth less memory for it, and little garbage is made (docs/bench.md)
-	}
-	perStream := 1
-	if o.target.embedded {
-		perStream = 2 // both ends are ours
-	}
-	if err := checkConnections(o.target.config.Connections, perStream); err != nil {
+	stop, err := o.prepare()
+	if err != nil {
 		return failed(err)
 	}
-	if o.target.embedded {
-		url, stop, err := startEmbedded(embeddedConfig(o.target.config.Seed))
-		if err != nil {
-			return failed(err)
-		}
-		defer stop()
-		o.target.config.URL = url
-	}
+	defer stop()
 	cl, err := client.New(o.target.config)
 	if err != nil {
 		return usage(err)
@@ -85,6 +72,26 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		return failed(err)
 	}
 	return sweepExit(c.Context, data, curve)
+}
+
+// prepare sees to what this process needs, and starts the embedded endpoint if it is
+// the target.
+func (o *sweepOptions) prepare() (stop func(), err error) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // a stream takes a fifth less memory for it, and little garbage is made (docs/bench.md)
+	}
+	perStream := 1
+	if o.target.embedded {
+		perStream = 2 // both ends are ours
+	}
+	if err := checkConnections(o.target.config.Connections, perStream); err != nil {
+		return nil, err
+	}
+	if !o.target.embedded {
+		return func() {}, nil
+	}
+	o.target.config.URL, stop, err = startEmbedded(embeddedConfig(o.target.config.Seed))
+	return stop, err
 }
 
 // refused keeps the account of a sweep that the endpoint did not let begin, so
