@@ -168,7 +168,7 @@
 
     range(p, log) {
       let all = [];
-      for (const s of p.series) if (!this.hidden.has(s.name)) all.push(...s.values, ...(s.hi ?? []));
+      for (const s of p.series) if (!this.hidden.has(s.name)) all.push(...s.values, ...(s.hi ?? []).filter((_, k) => this.data.levels[k].valid));
       if (!this.hidden.has("windows")) all.push(...(p.dots ?? []).flat());
       if (known(p.level)) all.push(p.level);
       all = all.filter((v) => known(v) && (!log || v > 0));
@@ -225,6 +225,7 @@
       const { left, top, width, height } = u.bbox;
       const log = this.log(p);
       c.save();
+      c.setLineDash([]); // uPlot leaves that of the last series
       for (const s of p.series.filter((s) => !this.hidden.has(s.name))) {
         this.data.levels.forEach((l, k) => {
           const v = s.values[k], at = x(l.n), colour = tone(l.valid ? s.tone : "grey");
