@@ -111,18 +111,12 @@ func (k kneesweep) otherSlots(ctx context.Context, t *testing.T) {
 		began := time.Now()
 		found := k.measure(t, "--url", s.base(), "--model", model, "--levels", c.levels, "--passes", "1", "--measurements", "5", "--window", "1s")
 		t.Logf("%d slots, %.0f s%s", c.slots, time.Since(began).Seconds(), found.table())
-		beyond := 0
 		for _, st := range found.Steps {
-			if st.Valid && st.Concurrency > c.slots {
-				beyond++
-			}
 			if st.Concurrency > c.slots && fmt.Sprint(st.DecodeConcurrency["mode"]) != fmt.Sprint(c.slots) {
 				t.Errorf("%v of %d streams decode at once, want %d", st.DecodeConcurrency["mode"], st.Concurrency, c.slots)
 			}
 		}
-		if beyond >= 2 && (found.AdmissionLimit == nil || found.AdmissionLimit.Value != float64(c.slots)) {
-			t.Errorf("admission limit = %v, want %d", found.AdmissionLimit, c.slots)
-		}
+		checkLimit(t, found, c.slots)
 		s.kill()
 	}
 }
