@@ -289,10 +289,10 @@ func (m *matrixRun) dryRun(c *cli.Context) error {
 	if c.Bool("json") {
 		return outputError(report.MatrixJSON(c.App.Writer, m.index))
 	}
-	var todo []string
+	var left []string
 	for _, x := range m.index.Cells {
 		if !finished(x) {
-			todo = append(todo, x.Text)
+			left = append(left, x.Text)
 		}
 	}
 	o, err := newSweepOptions(c)
@@ -300,6 +300,6 @@ func (m *matrixRun) dryRun(c *cli.Context) error {
 		return err
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "cells             %d, of which %d are finished\nto sweep          %s\ntokens at most    %d (--token-budget for each)\ntime at most      %v (--budget for each)\nnothing was sent\n",
-		len(m.cells), len(m.cells)-len(todo), strings.Join(todo, "\n                  "), len(todo)*o.tokenBudget, time.Duration(len(todo))*o.budget)
+		len(m.cells), len(m.cells)-len(left), strings.Join(left, "\n                  "), len(left)*o.tokenBudget, time.Duration(len(left))*o.budget)
 	return outputError(err)
 }
