@@ -48,13 +48,7 @@ func costPage(c analysis.Curve, x Axis) *page {
 		top.over = append(top.over, func(p *panel) { p.mark(float64(n), e.Value, glyph(draw.RingGlyph{}, 7, darkGreen)) })
 		g.legend.add("cheapest: "+Streams(float64(n))+" streams, "+Number(e.Value), markWidth, markSwatch(glyph(draw.RingGlyph{}, 6, darkGreen)))
 	}
-	g.legend.addKnee(c)
-	if scouted(c) {
-		g.legend.addScout(blue)
-	}
-	if invalid(c) {
-		g.legend.addInvalid("not valid")
-	}
+	g.legend.addLevels(c)
 	return g
 }
 

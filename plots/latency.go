@@ -57,13 +57,7 @@ func latencyPage(c analysis.Curve, x Axis) *page {
 	g.legend.addSeries("p99", asP99(series{}))
 	g.legend.addSeries("p95", asP95(series{}))
 	g.legend.addSeries("median (p50)", asP50(series{}))
-	g.legend.addKnee(c)
-	if scouted(c) {
-		g.legend.addScout(blue)
-	}
-	if invalid(c) {
-		g.legend.addInvalid("not valid")
-	}
+	g.legend.addLevels(c)
 	return g
 }
 

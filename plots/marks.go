@@ -109,6 +109,17 @@ func (l *legend) addKnee(c analysis.Curve) {
 	}
 }
 
+// addLevels explains what a chart of figures at the levels of c has beside its lines.
+func (l *legend) addLevels(c analysis.Curve) {
+	l.addKnee(c)
+	if scouted(c) {
+		l.addScout(blue)
+	}
+	if invalid(c) {
+		l.addInvalid("not valid")
+	}
+}
+
 func (l *legend) addOutlier() {
 	l.add("outlier, not fitted", markWidth, markSwatch(glyph(draw.SquareGlyph{}, 4, ink)))
 }
