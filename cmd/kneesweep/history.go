@@ -70,7 +70,11 @@ func filterFlags(limit int) []cli.Flag {
 	}
 }
 
+// newFilter reads which runs are asked for; their flags are all that there is to say.
 func newFilter(c *cli.Context) (history.Filter, error) {
+	if err := noArguments(c); err != nil {
+		return history.Filter{}, err
+	}
 	f := history.Filter{Target: c.String("target"), Model: c.String("model"), Label: c.String("label"), Limit: c.Int("limit")}
 	if f.Limit < 0 {
 		return f, usagef("--limit: %d is negative", f.Limit)

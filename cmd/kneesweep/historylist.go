@@ -76,12 +76,17 @@ func printJSON(w io.Writer, v any) error {
 	return outputError(e.Encode(v))
 }
 
+// printRuns prints runs as one JSON document.
+func printRuns(w io.Writer, schema string, entries []history.Entry) error {
+	return printJSON(w, struct {
+		Schema string      `json:"schema"`
+		Runs   []entryJSON `json:"runs"`
+	}{schema, entriesJSON(entries)})
+}
+
 func historyList(c *cli.Context, db *history.DB) error {
 	f, err := newFilter(c)
 	if err != nil {
-		return err
-	}
-	if err := noArguments(c); err != nil {
 		return err
 	}
 	entries, err := db.List(c.Context, f)
@@ -89,10 +94,7 @@ func historyList(c *cli.Context, db *history.DB) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, struct {
-			Schema string      `json:"schema"`
-			Runs   []entryJSON `json:"runs"`
-		}{historySchema, entriesJSON(entries)})
+		return printRuns(c.App.Writer, historySchema, entries)
 	}
 	if len(entries) == 0 {
 		fmt.Fprintln(c.App.ErrWriter, "no runs")
@@ -141,9 +143,6 @@ func historyTrend(c *cli.Context, db *history.DB) error {
 	if err != nil {
 		return err
 	}
-	if err := noArguments(c); err != nil {
-		return err
-	}
 	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(c.String("o"))), ".")
 	if c.IsSet("o") && !slices.Contains(plots.Formats(), format) {
 		return usagef("-o: %q must end in one of .%s", c.String("o"), strings.Join(plots.Formats(), ", ."))
@@ -153,10 +152,7 @@ func historyTrend(c *cli.Context, db *history.DB) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, struct {
-			Schema string      `json:"schema"`
-			Runs   []entryJSON `json:"runs"`
-		}{trendSchema, entriesJSON(entries)})
+		return printRuns(c.App.Writer, trendSchema, entries)
 	}
 	if len(entries) == 0 {
 		fmt.Fprintln(c.App.ErrWriter, "no runs with a curve")
