@@ -52,6 +52,38 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// exhaust lets a sweep that chooses its levels run on a simulated endpoint until its
+// budget ends, in virtual time.
+func exhaust(t *testing.T, b *budget, input, output, slots int, step, window time.Duration) (samples []load.Sample, end sweep.Outcome, cause error, took time.Duration) {
+	t.Helper()
+	var mem sweep.Memory
+	synctest.Test(t, func(t *testing.T) {
+		e, err := sim.New(sim.Config{Slots: slots, StepBase: step, OutputTokens: output, StepJitter: 0.1, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		epoch := time.Now()
+		e.SetEpoch(epoch)
+		ctx, stop := b.start(t.Context())
+		local, err := sweep.NewLocal(sweep.Config{
+			Sender: e, Source: workload.Synthetic{InputTokens: input, OutputTokens: output, Seed: 1}, Sink: sweep.Tee(mem.Take, b.take),
+			Epoch: epoch, Warmup: 5, Window: window, MaxErrorRate: 0.05, Seed: 1,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := levelPlan{levels: []int{256}, adaptive: true, precision: 1e-9, measurements: 10, passes: 2, seed: 1}
+		if end, err = sweep.Run(ctx, local, plan.policy(b.spent, nil)); err != nil {
+			t.Fatal(err)
+		}
+		took, cause = time.Since(epoch), context.Cause(ctx)
+		local.Close()
+		stop()
+		e.Close()
+	})
+	return mem.Samples, end, cause, took
+}
+
 // TestBudgetsEndASweep: a sweep that chooses its levels goes over neither budget by
 // more than one window.
 func TestBudgetsEndASweep(t *testing.T) {
@@ -67,36 +99,10 @@ func TestBudgetsEndASweep(t *testing.T) {
 		{"tokens", time.Hour, 50_000}, {"a few tokens", time.Hour, 1000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var mem sweep.Memory
-			var took time.Duration
-			var end sweep.Outcome
 			b := &budget{time: c.time, tokens: c.tokens, least: 1}
-			synctest.Test(t, func(t *testing.T) {
-				e, err := sim.New(sim.Config{Slots: slots, StepBase: step, OutputTokens: output, StepJitter: 0.1, Seed: 1})
-				if err != nil {
-					t.Fatal(err)
-				}
-				epoch := time.Now()
-				e.SetEpoch(epoch)
-				ctx, stop := b.start(t.Context())
-				local, err := sweep.NewLocal(sweep.Config{
-					Sender: e, Source: workload.Synthetic{InputTokens: 1, OutputTokens: output, Seed: 1}, Sink: sweep.Tee(mem.Take, b.take),
-					Epoch: epoch, Warmup: 5, Window: window, MaxErrorRate: 0.05, Seed: 1,
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				plan := levelPlan{levels: []int{256}, adaptive: true, precision: 1e-9, measurements: 10, passes: 2, seed: 1}
-				if end, err = sweep.Run(ctx, local, plan.policy(b.spent, nil)); err != nil {
-					t.Fatal(err)
-				}
-				took = time.Since(epoch)
-				local.Close()
-				stop()
-				e.Close()
-			})
+			samples, end, _, took := exhaust(t, b, 1, output, slots, step, window)
 			spent := 0
-			for _, s := range mem.Samples {
+			for _, s := range samples {
 				spent += s.PromptTokens.V + max(s.OutputTokens, len(s.Chunks))
 			}
 			t.Logf("%v, %d tokens, %+v", took, spent, end)
