@@ -232,3 +232,21 @@ func TestHTMLIsSmall(t *testing.T) {
 		t.Errorf("%d bytes", n)
 	}
 }
+
+// A sweep over rates has a still picture of them, and no chart of levels that were
+// not held.
+func TestHTMLOfRates(t *testing.T) {
+	c := filled(t)
+	c.Steps, c.Estimates = nil, nil
+	var b bytes.Buffer
+	if err := HTML(&b, c, nil); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	if !strings.Contains(text, `<section id="rates"`) || !strings.Contains(text, `<figure class="picture"`) || !strings.Contains(text, "<svg") {
+		t.Error("the rates have no table or no picture")
+	}
+	if strings.Contains(text, `id="capacity"`) {
+		t.Error("there is a chart of levels")
+	}
+}

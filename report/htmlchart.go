@@ -52,6 +52,9 @@ var shownQuantiles = []shownQuantile{
 
 // capacityBlocks are the chart of throughput, TTFT and the speed of one stream.
 func capacityBlocks(c analysis.Curve) []page.Block {
+	if c.Rates != nil { // no level was held
+		return nil
+	}
 	chart := newChart(capacityChart, c)
 	chart.Alt = "Output tokens per second of all streams, time to first token, and tokens per second of one stream at each number of parallel streams. " + plots.Headline(c) + "."
 	chart.Caption = "Each level is the median of its windows with a 95 % interval. The orange band is the 95 % interval of the knee; a cross is a level that is not valid, a hollow marker a scouting level of few windows. The figures are in the tables below."
@@ -175,11 +178,11 @@ func latencyPanel(c analysis.Curve, l latency, shown []shownQuantile) (page.Pane
 func drawInto(p page.Page, c analysis.Curve) error {
 	for _, s := range p.Sections {
 		for _, b := range s.Blocks {
-			if b.Chart == nil {
+			if b.Chart == nil && b.Picture == nil {
 				continue
 			}
 			fig, err := plots.Capacity(c)
-			if b.Chart.ID == latencyChart {
+			if b.Chart != nil && b.Chart.ID == latencyChart {
 				fig, err = plots.Latency([]analysis.Curve{c}, plots.AxisAuto)
 			}
 			if err != nil {
@@ -189,7 +192,11 @@ func drawInto(p page.Page, c analysis.Curve) error {
 			if err := fig.Write(&svg, "svg"); err != nil {
 				return fmt.Errorf("report: %w", err)
 			}
-			b.Chart.SVG = svg.Bytes()
+			if b.Picture != nil {
+				b.Picture.SVG = svg.Bytes()
+			} else {
+				b.Chart.SVG = svg.Bytes()
+			}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"kneesweep/analysis"
+	"kneesweep/plots"
 	"kneesweep/report/page"
 )
 
@@ -21,7 +22,7 @@ func rateBlocks(c analysis.Curve) []page.Block {
 	for _, row := range rateGrid(r)[3:] {
 		t.Rows = append(t.Rows, page.Row{Mark: row[0], Cells: row[1:]})
 	}
-	blocks := []page.Block{{Table: t}}
+	blocks := []page.Block{{Picture: &page.Picture{Alt: "Output tokens per second and latencies over the offered rate. " + plots.Headline(c) + "."}}, {Table: t}}
 	var items []page.Item
 	for _, line := range append(rateRemarks(r), rateFailures(r)...) {
 		items = append(items, page.Item{Text: line})

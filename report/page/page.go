@@ -58,6 +58,14 @@ type Block struct {
 	Facts []Fact
 	Table *Table
 	Chart *Chart
+
+	Picture *Picture
+}
+
+// Picture is a still drawing, for what has no chart to be read off.
+type Picture struct {
+	Alt string // the picture in a sentence, for those who do not see it
+	SVG []byte // as package plots draws it
 }
 
 // Item is a line of a list, with a short code before it that may be empty.
