@@ -54,7 +54,7 @@ func TestBudget(t *testing.T) {
 
 // exhaust lets a sweep that chooses its levels run on a simulated endpoint until its
 // budget ends, in virtual time.
-func exhaust(t *testing.T, b *budget, input, output, slots int, step, window time.Duration) (samples []load.Sample, end sweep.Outcome, cause error, took time.Duration) {
+func exhaust(t *testing.T, b *budget, input, output, slots int, step, window time.Duration) (samples []load.Sample, end sweep.Outcome, took time.Duration, cause error) {
 	t.Helper()
 	var mem sweep.Memory
 	synctest.Test(t, func(t *testing.T) {
@@ -81,7 +81,7 @@ func exhaust(t *testing.T, b *budget, input, output, slots int, step, window tim
 		stop()
 		e.Close()
 	})
-	return mem.Samples, end, cause, took
+	return mem.Samples, end, took, cause
 }
 
 // TestBudgetsEndASweep: a sweep that chooses its levels goes over neither budget by
@@ -100,7 +100,7 @@ func TestBudgetsEndASweep(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := &budget{time: c.time, tokens: c.tokens, least: 1}
-			samples, end, _, took := exhaust(t, b, 1, output, slots, step, window)
+			samples, end, took, _ := exhaust(t, b, 1, output, slots, step, window)
 			spent := 0
 			for _, s := range samples {
 				spent += s.PromptTokens.V + max(s.OutputTokens, len(s.Chunks))

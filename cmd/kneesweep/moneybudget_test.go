@@ -33,7 +33,7 @@ func TestMoneyBudgetEndsASweep(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := &budget{time: time.Hour, tokens: 1 << 40, least: input, money: moneyBudget{limit: c.money, prices: c.prices}}
-			samples, _, cause, _ := exhaust(t, b, input, output, slots, step, window)
+			samples, _, _, cause := exhaust(t, b, input, output, slots, step, window)
 			run := load.Run{Request: load.RequestShape{InputTokensAsked: input}, Settings: load.Settings{Prices: c.prices}}
 			spent := analysis.Analyze(analysis.Data{Run: run, Samples: samples}).Account.Spent.V
 			t.Logf("spent %.4f of %v: %v", spent, c.money, cause)
