@@ -213,10 +213,8 @@ func (d *levelData) judge(st *load.Step) {
 	case !st.Throughput.OK:
 		why = append(why, "no tokens")
 	}
-	if st.InFlight.OK {
-		if want := d.expectedInFlight(st); st.InFlight.Mean < inFlightFloor*want {
-			why = append(why, d.missing(st, want))
-		}
+	if d.short(st) {
+		why = append(why, d.missing(st))
 	}
 	if c := st.Client.V; c.Bound {
 		why = append(why, "the client was at its limit: "+c.Reason)
@@ -237,9 +235,14 @@ func (d *levelData) expectedInFlight(st *load.Step) float64 {
 	return float64(d.n) * st.E2E.Mean / cycle * max(0, 1-paused)
 }
 
+// short tells whether fewer requests than expected were in flight.
+func (d *levelData) short(st *load.Step) bool {
+	return st.InFlight.OK && st.InFlight.Mean < inFlightFloor*d.expectedInFlight(st)
+}
+
 // missing says why fewer requests than expected were in flight.
-func (d *levelData) missing(st *load.Step, want float64) string {
-	text := fmt.Sprintf("%.3g requests in flight of %.3g expected", st.InFlight.Mean, want)
+func (d *levelData) missing(st *load.Step) string {
+	text := fmt.Sprintf("%.3g requests in flight of %.3g expected", st.InFlight.Mean, d.expectedInFlight(st))
 	switch {
 	case st.Backoff > 0 && st.Failed > 0:
 		text += fmt.Sprintf(": streams waited %.3g s after failures (%s)", st.Backoff.Seconds(), failures(st.Failures))

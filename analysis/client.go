@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"kneesweep/load"
@@ -62,11 +63,18 @@ func (d *levelData) clientHealth(st *load.Step) {
 	st.Client = load.Some(h)
 }
 
-// failedHere tells of requests that failed for want of something on this machine, if
-// they alone are more than may fail: local ports, open files.
+// failedHere tells of requests that failed for want of something on this machine,
+// such as local ports or open files, where the level is lost by them: they alone are
+// more than may fail, or they are most of the failures on which the level ended or
+// after which its streams stood still.
 func (d *levelData) failedHere(st *load.Step) string {
 	n, all := st.Failures[string(load.CauseClient)], st.Finished+st.Failed
-	if n == 0 || float64(n) <= d.run.Settings.MaxErrorRate*float64(all) {
+	lost := float64(n) > d.run.Settings.MaxErrorRate*float64(all)
+	if 2*n > st.Failed {
+		lost = lost || d.short(st) && st.Backoff > 0 ||
+			slices.ContainsFunc(d.stays, func(s stay) bool { return s.Ended == load.EndedFailing })
+	}
+	if n == 0 || !lost {
 		return ""
 	}
 	text := ""

@@ -107,6 +107,11 @@ func TestClientRules(t *testing.T) {
 				s.Cause, s.Error = load.CauseClient, "no memory"
 			}
 		}), ""},
+		{"few failures of our own on which the level ended", both(every(func(s *load.Sample) {
+			if s.ID%25 == 0 {
+				s.Cause, s.Error = load.CauseClient, "no memory"
+			}
+		}), func(d *Data) { d.Visits[0].Ended = load.EndedFailing }), "requests failed on this machine (no memory)"},
 		{"failures of our own", every(func(s *load.Sample) {
 			if s.ID%5 == 0 {
 				s.Cause, s.Error = load.CauseClient, "too many open files"

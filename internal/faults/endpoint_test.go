@@ -140,15 +140,17 @@ func (e *endpoint) dial(ctx context.Context, network, address string) (net.Conn,
 		e.mu.Unlock()
 		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: syscall.ECONNREFUSED}
 	}
-	if ports := e.ports.Load(); ports > 0 && e.ours.Load() >= ports {
+	if n, ports := e.ours.Add(1), e.ports.Load(); ports > 0 && n > ports {
+		e.ours.Add(-1)
 		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)}
 	}
 	c, err := e.network.Dial(ctx, network, address)
 	if err != nil {
+		e.ours.Add(-1)
 		return nil, err
 	}
 	e.opened.Add(1)
-	return e.counted(c, &e.ours, func(err error) error {
+	return counted(c, &e.ours, func(err error) error {
 		if errors.Is(err, io.EOF) && e.resets.Load() {
 			return &net.OpError{Op: "read", Net: "pipe", Err: syscall.ECONNRESET}
 		}
@@ -167,15 +169,16 @@ func (a accepting) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	counted := a.e.counted(c, &a.e.theirs, func(err error) error { return err })
+	a.e.theirs.Add(1)
+	conn := counted(c, &a.e.theirs, func(err error) error { return err })
 	a.e.mu.Lock()
 	defer a.e.mu.Unlock()
-	a.e.conns[counted] = true
-	return counted, nil
+	a.e.conns[conn] = true
+	return conn, nil
 }
 
-func (e *endpoint) counted(c net.Conn, open *atomic.Int64, failure func(error) error) net.Conn {
-	open.Add(1)
+// counted is a connection that open counts already.
+func counted(c net.Conn, open *atomic.Int64, failure func(error) error) net.Conn {
 	return &countedConn{Conn: c, open: open, failure: failure}
 }
 
