@@ -59,7 +59,7 @@ func rateStep(run load.Run, phases []load.OpenPhase, all requests) load.RateStep
 	level.count(&st)
 	level.audit(&st)
 	out := load.RateStep{
-		Rate: phases[0].Rate, Seconds: level.seconds(), Window: st.Window, Measurements: st.Measurements, Throughput: st.Throughput, Drift: st.Drift,
+		Rate: phases[0].Rate, Measured: level.measured(), Window: st.Window, Measurements: st.Measurements, Throughput: st.Throughput, Drift: st.Drift,
 		Requests: st.Requests, InFlight: st.InFlight, Finished: st.Finished, Failed: st.Failed, Failures: st.Failures, ErrorRate: st.ErrorRate,
 		OutputLengthMean: st.OutputLengthMean, TTFT: st.TTFT, TPOT: st.TPOT, E2E: st.E2E, Client: st.Client,
 	}

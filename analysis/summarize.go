@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"kneesweep/analysis/stat"
 	"kneesweep/load"
@@ -164,10 +165,13 @@ func (d *levelData) add(v load.Visit, order []*load.Sample) {
 }
 
 // seconds is the measured time of the level.
-func (d *levelData) seconds() float64 {
-	sum := 0.0
+func (d *levelData) seconds() float64 { return d.measured().Seconds() }
+
+// measured is the length of the measured spans together.
+func (d *levelData) measured() time.Duration {
+	var sum time.Duration
 	for i := range d.stays {
-		sum += d.stays[i].span.Seconds()
+		sum += d.stays[i].span.To - d.stays[i].span.From
 	}
 	return sum
 }

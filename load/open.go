@@ -68,7 +68,7 @@ type RateStep struct {
 	Valid         bool
 	InvalidReason string
 
-	Seconds      float64 // measured
+	Measured     time.Duration
 	Window       time.Duration
 	Measurements []float64     // output tokens/s of each window, in the order measured
 	Throughput   Opt[Estimate] // their median, with its 95 % interval
@@ -95,8 +95,8 @@ type RateStep struct {
 // Offered is the rate at which requests came while it was measured, which differs from
 // the one asked for by chance.
 func (s *RateStep) Offered() float64 {
-	if s.Seconds <= 0 {
+	if s.Measured <= 0 {
 		return 0
 	}
-	return float64(s.Arrivals) / s.Seconds
+	return float64(s.Arrivals) / s.Measured.Seconds()
 }

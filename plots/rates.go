@@ -172,9 +172,9 @@ func drawRateFit(p *panel, f analysis.RateFit) {
 
 // rateRequests shows the requests/s completed beside those that came.
 func rateRequests(r *analysis.RateSweep) *panel {
-	offered := rateSeries(r, func(s load.RateStep) (float64, bool) { return s.Offered(), s.Seconds > 0 })
+	offered := rateSeries(r, func(s load.RateStep) (float64, bool) { return s.Offered(), s.Measured > 0 })
 	offered.line, offered.glyph = line(1.2, grey, 5, 3), glyph(draw.RingGlyph{}, 3, grey)
-	achieved := rateSeries(r, func(s load.RateStep) (float64, bool) { return s.Requests, s.Seconds > 0 })
+	achieved := rateSeries(r, func(s load.RateStep) (float64, bool) { return s.Requests, s.Measured > 0 })
 	achieved.line, achieved.glyph = line(1.5, green), glyph(draw.PyramidGlyph{}, 4, green)
 	offered.name, offered.label = "came", muted
 	achieved.name, achieved.label = "completed", darkGreen

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"kneesweep/analysis"
 	"kneesweep/analysis/knee"
@@ -19,7 +20,7 @@ func rateCurve() analysis.Curve {
 	for _, rate := range []float64{10, 20, 40, 50} {
 		x := 20 * min(rate, 30)
 		r.Steps = append(r.Steps, load.RateStep{
-			Rate: rate, Valid: true, Seconds: 10, Measurements: []float64{x, x}, Throughput: load.Some(load.Estimate{Value: x, Lo: x, Hi: x}), Requests: x / 20, Arrivals: int(10 * rate),
+			Rate: rate, Valid: true, Measured: 10 * time.Second, Measurements: []float64{x, x}, Throughput: load.Some(load.Estimate{Value: x, Lo: x, Hi: x}), Requests: x / 20, Arrivals: int(10 * rate),
 			TTFT: load.Dist{P50: 0.01, P95: 0.02, Count: 9}, ScheduledTTFT: load.Dist{P95: 0.5, Count: 9},
 		})
 	}

@@ -49,7 +49,7 @@ var rateColumns = []rateColumn{
 
 // measuredRate is a rate that takes a measured time.
 func measuredRate(s load.RateStep, rate float64) string {
-	if s.Seconds <= 0 {
+	if s.Measured <= 0 {
 		return plots.Missing
 	}
 	return plots.Fixed(rate)
@@ -126,7 +126,7 @@ func rateVerdict(c analysis.Curve) string {
 }
 
 func rateKneeSentence(r *analysis.RateSweep) string {
-	if r.Replay && len(r.Steps) > 0 && r.Steps[0].Seconds > 0 {
+	if r.Replay && len(r.Steps) > 0 && r.Steps[0].Measured > 0 {
 		return replaySentence(r.Steps[0]) // what was sent, and when, holds for a step that is not valid too
 	}
 	valid := validRates(r)

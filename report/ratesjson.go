@@ -117,13 +117,13 @@ func (j *ratesJSON) load() *analysis.RateSweep {
 func rateStepOf(s load.RateStep) rateStepJSON {
 	j := rateStepJSON{
 		Rate: finite(s.Rate), Valid: s.Valid, InvalidReason: text(s.InvalidReason),
-		MeasuredMS: millis(s.Seconds), WindowMS: millisOf(s.Window), Requests: finite(s.Requests), Measurements: make([]number, len(s.Measurements)),
+		MeasuredMS: millisOf(s.Measured), WindowMS: millisOf(s.Window), Requests: finite(s.Requests), Measurements: make([]number, len(s.Measurements)),
 		Throughput: intervalOrNull(s.Throughput), Drift: finiteOpt(s.Drift), InFlight: inFlightOf(s.InFlight),
 		Arrivals: s.Arrivals, Waited: s.Waited, Unsent: s.Unsent, Finished: s.Finished, Failed: s.Failed, Failures: counts(s.Failures),
 		ErrorRate: finiteOpt(s.ErrorRate), OutputLengthMean: finiteOpt(s.OutputLengthMean), TTFT: millisDist(s.TTFT), TPOT: millisDist(s.TPOT), E2E: millisDist(s.E2E),
 		FromPlan: millisDist(s.ScheduledTTFT), E2EPlan: millisDist(s.ScheduledE2E), Delay: millisDist(s.Delay), Client: clientOf(s.Client),
 	}
-	if s.Seconds > 0 {
+	if s.Measured > 0 {
 		j.Offered = finite(s.Offered())
 	}
 	for i, x := range s.Measurements {
@@ -135,7 +135,7 @@ func rateStepOf(s load.RateStep) rateStepJSON {
 func (j rateStepJSON) load() load.RateStep {
 	s := load.RateStep{
 		Rate: j.Rate.V, Valid: j.Valid, InvalidReason: j.InvalidReason.V,
-		Seconds: seconds(j.MeasuredMS), Window: duration(j.WindowMS), Requests: j.Requests.V, Throughput: j.Throughput.opt(), Drift: j.Drift, InFlight: j.InFlight.load(),
+		Measured: duration(j.MeasuredMS), Window: duration(j.WindowMS), Requests: j.Requests.V, Throughput: j.Throughput.opt(), Drift: j.Drift, InFlight: j.InFlight.load(),
 		Arrivals: j.Arrivals, Waited: j.Waited, Unsent: j.Unsent, Finished: j.Finished, Failed: j.Failed, Failures: j.Failures,
 		ErrorRate: j.ErrorRate, OutputLengthMean: j.OutputLengthMean, TTFT: j.TTFT.load(1e3), TPOT: j.TPOT.load(1e3), E2E: j.E2E.load(1e3),
 		ScheduledTTFT: j.FromPlan.load(1e3), ScheduledE2E: j.E2EPlan.load(1e3), Delay: j.Delay.load(1e3), Client: j.Client.load(),
