@@ -13,12 +13,14 @@ import (
 // rates, in tokens/s.
 type latencyValues struct {
 	ttft, ttfc, connect, tpot, decode, e2e []float64
+	hits, misses                           []float64 // ttft by what a prefix cache had
 }
 
 // latencies fills in the distributions of a step.
 func (d *levelData) latencies(st *load.Step) {
 	v := d.values()
 	st.TTFT, st.TTFC, st.Connect = dist(v.ttft), dist(v.ttfc), dist(v.connect)
+	st.Hits, st.Misses = dist(v.hits), dist(v.misses)
 	st.TPOT, st.Decode, st.E2E = dist(v.tpot), dist(v.decode), dist(v.e2e)
 	gaps := d.gaps(false, nil)
 	st.ICL = gaps.dist()
@@ -40,6 +42,13 @@ func (d *levelData) values() latencyValues {
 		}
 		if within(s.FirstToken(), span) {
 			v.ttft = append(v.ttft, s.TTFT().V.Seconds())
+			if s.CachedTokens.OK && s.PromptTokens.OK {
+				part := &v.misses
+				if 2*s.CachedTokens.V >= s.PromptTokens.V {
+					part = &v.hits
+				}
+				*part = append(*part, s.TTFT().V.Seconds())
+			}
 			if s.Dialled {
 				v.connect = append(v.connect, s.Connect.Seconds())
 			}

@@ -48,7 +48,7 @@ func (d *levelData) warn(st *load.Step) {
 	if st.HiddenShare.V > hiddenWarn {
 		add(load.WarnHiddenTokens, "%.0f %% of the tokens were billed but never streamed", 100*st.HiddenShare.V)
 	}
-	if st.CachedShare.V > cachedWarn {
+	if st.CachedShare.V > cachedWarn && d.run.Request.CacheMode != load.CacheWarm {
 		add(load.WarnHighCacheShare, "%.0f %% of the prompt tokens came from the server's cache", 100*st.CachedShare.V)
 	}
 	if asked := d.run.Request.OutputTokensAsked; asked > 0 && st.TokenSource != load.SourceEstimated && st.OutputLengthMean.OK && st.OutputLengthMean.V < shortWarn*float64(asked) {

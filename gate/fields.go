@@ -70,7 +70,7 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 		"seed":   {kind: number},
 		"status": oneOf("complete", "interrupted", "stopped"),
 		"request": structure(of(number, "input_tokens_asked", "input_tokens_got_mean", "output_tokens_asked", "lines_left_out").
-			and(of(boolean, "stream", "insecure")).and(of(text, "dialect", "cache", "source", "extra")).and(fields{
+			and(of(boolean, "stream", "insecure")).and(of(text, "dialect", "cache_mode", "cache", "source", "extra")).and(fields{
 			"input_lengths":  structure(of(text, "asked").and(of(number, "mean"))),
 			"output_lengths": structure(of(text, "asked").and(of(number, "mean"))),
 		})),
@@ -151,6 +151,8 @@ var step = structure(of(list, "measurements", "warnings").and(of(counts, "models
 	"decode_tokens_per_second": distribution(number),
 	"ttft_ms":                  distribution(millis),
 	"ttfc_ms":                  distribution(millis),
+	"ttft_cached_ms":           distribution(millis),
+	"ttft_uncached_ms":         distribution(millis),
 	"connect_ms":               distribution(millis),
 	"tpot_ms":                  distribution(millis),
 	"itl_ms":                   distribution(millis),

@@ -139,7 +139,7 @@ func TestSyntaxErrors(t *testing.T) {
 		"knees.verdict == \"knee\"\n^ want a known field: knee?",
 		"retrograde == null\n^ want a known field: knee.retrograde, rates.knee.retrograde?",
 		"ttft_ms.p95 <= 500\n^ want a known field: confirm.ttft_ms, at(N).ttft_ms, at(N).ttfc_ms?",
-		"at(8).ttft.p95 <= 500\n      ^ want a known field: ttft_ms?",
+		"at(8).ttft.p95 <= 500\n      ^ want a known field: ttft_ms, ttft_cached_ms, ttft_uncached_ms?",
 		"at(8).ttft_ms.p97 <= 500\n              ^ want a known field: p90, p95, p99?",
 		"at(8).ttft_ms.q <= 500\n              ^ want one of count, mean, p50, p90, p95, p99",
 		"at(8).ttft_ms <= 500\n                 ^ want null, or else one of the members on the other side: count, mean, p50, p90, p95, p99",

@@ -46,11 +46,19 @@ type RequestShape struct {
 	LeftOut           int     `json:",omitzero"` // bad lines of a file of prompts that are not asked
 	Stream            bool
 	Dialect           string
+	CacheMode         string `json:",omitzero"` // one of Cache…; empty in runs from before there were modes: natural
 	Cache             string // what the prompts do to a prefix cache, in words
 	Source            string // where the prompts come from, in words
 	Extra             string // JSON object of what was added to every request, without secrets; empty = nothing
 	Insecure          bool   // the server's certificate was not checked
 }
+
+// What prompts do to a prefix cache (--cache).
+const (
+	CacheNatural = "natural" // the prompts are asked as they are
+	CacheCold    = "cold"    // no request begins as another one did
+	CacheWarm    = "warm"    // every prompt was sent before
+)
 
 // Lengths are numbers of tokens that differ from request to request. The zero
 // Lengths say that they do not.

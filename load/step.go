@@ -37,6 +37,8 @@ type Step struct {
 	Decode  Dist // tokens/s of one stream, 1/TPOT
 	TTFT    Dist
 	TTFC    Dist
+	Hits    Dist // TTFT of requests of which a cache had half of the prompt or more, by the server's usage
+	Misses  Dist // TTFT of the others whose usage tells of a cache
 	Connect Dist
 	TPOT    Dist
 	ITL     Dist

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 
 	"kneesweep/analysis"
@@ -145,5 +146,23 @@ func remarks(c analysis.Curve) []string {
 	if used[markScout] {
 		lines = append(lines, markScout+"  scouting level: few windows, on the way to the knee")
 	}
+	if line := cacheEffect(c.Steps); line != "" {
+		lines = append(lines, line)
+	}
 	return lines
+}
+
+// fewHits is how many requests of either kind a comparison of their TTFT takes.
+const fewHits = 10
+
+// cacheEffect tells what a prefix cache did to TTFT, at the highest level with enough
+// requests of both kinds.
+func cacheEffect(steps []load.Step) string {
+	for _, s := range slices.Backward(steps) {
+		if s.Valid && min(s.Hits.Count, s.Misses.Count) >= fewHits {
+			return fmt.Sprintf("prefix cache at N = %s: TTFT p50 %s ms of the %d requests of which it had half of the prompt or more, %s ms of the %d others",
+				whole(s.Concurrency), plots.Number(1e3*s.Hits.P50), s.Hits.Count, plots.Number(1e3*s.Misses.P50), s.Misses.Count)
+		}
+	}
+	return ""
 }

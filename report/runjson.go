@@ -35,6 +35,7 @@ type requestJSON struct {
 	LeftOut           load.Opt[int]    `json:"lines_left_out"`
 	Stream            load.Opt[bool]   `json:"stream"`
 	Dialect           load.Opt[string] `json:"dialect"`
+	CacheMode         load.Opt[string] `json:"cache_mode"`
 	Cache             load.Opt[string] `json:"cache"`
 	Source            load.Opt[string] `json:"source"`
 	Extra             load.Opt[string] `json:"extra"`
@@ -101,7 +102,7 @@ func runOf(r load.Run) runJSON {
 			InputTokensAsked: positive(r.Request.InputTokensAsked), InputTokensGot: finiteOpt(r.Request.InputTokensGot),
 			InputLengths: lengthsOf(r.Request.InputLengths), OutputLengths: lengthsOf(r.Request.OutputLengths), LeftOut: positive(r.Request.LeftOut),
 			OutputTokensAsked: positive(r.Request.OutputTokensAsked), Stream: load.Some(r.Request.Stream),
-			Dialect: text(r.Request.Dialect), Cache: text(r.Request.Cache), Source: text(r.Request.Source),
+			Dialect: text(r.Request.Dialect), CacheMode: text(r.Request.CacheMode), Cache: text(r.Request.Cache), Source: text(r.Request.Source),
 			Extra: text(r.Request.Extra), Insecure: load.Some(r.Request.Insecure),
 		},
 		Settings: settingsJSON{
@@ -146,7 +147,7 @@ func (j runJSON) load() load.Run {
 			InputTokensAsked: j.Request.InputTokensAsked.V, InputTokensGot: j.Request.InputTokensGot,
 			InputLengths: j.Request.InputLengths.load(), OutputLengths: j.Request.OutputLengths.load(), LeftOut: j.Request.LeftOut.V,
 			OutputTokensAsked: j.Request.OutputTokensAsked.V, Stream: j.Request.Stream.V,
-			Dialect: j.Request.Dialect.V, Cache: j.Request.Cache.V, Source: j.Request.Source.V,
+			Dialect: j.Request.Dialect.V, CacheMode: j.Request.CacheMode.V, Cache: j.Request.Cache.V, Source: j.Request.Source.V,
 			Extra: j.Request.Extra.V, Insecure: j.Request.Insecure.V,
 		},
 		Settings: load.Settings{

@@ -44,6 +44,8 @@ type stepJSON struct {
 	Decode  distJSON `json:"decode_tokens_per_second"`
 	TTFT    distJSON `json:"ttft_ms"`
 	TTFC    distJSON `json:"ttfc_ms"`
+	Hits    distJSON `json:"ttft_cached_ms"`
+	Misses  distJSON `json:"ttft_uncached_ms"`
 	Connect distJSON `json:"connect_ms"`
 	TPOT    distJSON `json:"tpot_ms"`
 	ITL     distJSON `json:"itl_ms"`
@@ -108,7 +110,7 @@ func stepOf(s load.Step) stepJSON {
 		Concurrency: s.Concurrency, Valid: s.Valid, InvalidReason: text(s.InvalidReason), Steady: load.Some(s.Steady), Scout: s.Scout, Drift: finiteOpt(s.Drift),
 		Measurements: make([]number, len(s.Measurements)), Throughput: intervalMembers(s.Throughput),
 		Visible: finiteOpt(s.VisibleTokens), Requests: finite(s.Requests), Goodput: finiteOpt(s.Goodput), SLO: sloOf(s.SLO), Cost: costOf(s.Cost),
-		Decode: distOf(s.Decode, finite), TTFT: millisDist(s.TTFT), TTFC: millisDist(s.TTFC), Connect: millisDist(s.Connect),
+		Decode: distOf(s.Decode, finite), TTFT: millisDist(s.TTFT), TTFC: millisDist(s.TTFC), Hits: millisDist(s.Hits), Misses: millisDist(s.Misses), Connect: millisDist(s.Connect),
 		TPOT: millisDist(s.TPOT), ITL: millisDist(s.ITL), ICL: millisDist(s.ICL), E2E: millisDist(s.E2E),
 		InFlight: inFlightOf(s.InFlight), DecodeConcurrency: concurrencyOf(s.DecodeConcurrency),
 		LittlesLaw: finiteOpt(s.LittlesLaw), Waves: finite(s.Waves),
@@ -138,7 +140,7 @@ func (j stepJSON) load() load.Step {
 	s := load.Step{
 		Concurrency: j.Concurrency, Valid: j.Valid, InvalidReason: j.InvalidReason.V, Steady: j.Steady.V || !j.Steady.OK, Scout: j.Scout, Imported: !j.Started.OK, Drift: j.Drift, Window: duration(j.WindowMS),
 		Throughput: j.Throughput.opt(), VisibleTokens: j.Visible, Requests: j.Requests.V, Goodput: j.Goodput, SLO: j.SLO.load(), Cost: j.Cost.load(),
-		Decode: j.Decode.load(1), TTFT: j.TTFT.load(1e3), TTFC: j.TTFC.load(1e3), Connect: j.Connect.load(1e3),
+		Decode: j.Decode.load(1), TTFT: j.TTFT.load(1e3), TTFC: j.TTFC.load(1e3), Hits: j.Hits.load(1e3), Misses: j.Misses.load(1e3), Connect: j.Connect.load(1e3),
 		TPOT: j.TPOT.load(1e3), ITL: j.ITL.load(1e3), ICL: j.ICL.load(1e3), E2E: j.E2E.load(1e3),
 		InFlight: j.InFlight.load(), DecodeConcurrency: j.DecodeConcurrency.load(),
 		LittlesLaw: j.LittlesLaw, Waves: j.Waves.V,

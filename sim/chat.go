@@ -36,7 +36,7 @@ func (c *chat) begin() []byte {
 
 func (c *chat) tokens(n, sent int) []byte {
 	if c.growing {
-		extra := fmt.Sprintf(`,"usage":%s`, jsonOf(chatUsage(c.prompt, c.hidden, sent)))
+		extra := fmt.Sprintf(`,"usage":%s`, jsonOf(chatUsage(&c.answer, sent)))
 		return c.chunk(fmt.Sprintf(c.piece, strings.Repeat(word, n)), "null", extra)
 	}
 	return c.same.of(n, func(text string) []byte { return c.chunk(fmt.Sprintf(c.piece, text), "null", "") })
@@ -51,7 +51,7 @@ func (c *chat) end() []byte {
 	out := c.chunk(piece, `"length"`, "")
 	if c.usage && c.asked {
 		out = fmt.Appendf(out, `data: {"id":"chatcmpl-sim","object":%q,"created":0,"model":%q,"choices":[],"usage":%s}`+"\n\n",
-			c.kind, c.model, jsonOf(chatUsage(c.prompt, c.hidden, c.visible)))
+			c.kind, c.model, jsonOf(chatUsage(&c.answer, c.visible)))
 	}
 	return append(out, "data: [DONE]\n\n"...)
 }
@@ -72,15 +72,18 @@ func completion(a *answer, kind, field string, text any) map[string]any {
 		"choices": []any{map[string]any{"index": 0, "finish_reason": "length", field: text}},
 	}
 	if a.usage {
-		whole["usage"] = chatUsage(a.prompt, a.hidden, a.visible)
+		whole["usage"] = chatUsage(a, a.visible)
 	}
 	return whole
 }
 
-func chatUsage(prompt, hidden, visible int) map[string]any {
-	u := map[string]any{"prompt_tokens": prompt, "completion_tokens": hidden + visible, "total_tokens": prompt + hidden + visible}
-	if hidden > 0 {
-		u["completion_tokens_details"] = map[string]any{"reasoning_tokens": hidden}
+func chatUsage(a *answer, visible int) map[string]any {
+	u := map[string]any{"prompt_tokens": a.prompt, "completion_tokens": a.hidden + visible, "total_tokens": a.prompt + a.hidden + visible}
+	if a.hidden > 0 {
+		u["completion_tokens_details"] = map[string]any{"reasoning_tokens": a.hidden}
+	}
+	if a.caching {
+		u["prompt_tokens_details"] = map[string]any{"cached_tokens": a.cached}
 	}
 	return u
 }

@@ -19,7 +19,8 @@ type Config struct {
 	StepBase        time.Duration // t0 of the step time t0 + t1·n for n running sequences
 	StepPerSequence time.Duration // t1
 	Prefill         time.Duration // added to a step for each prompt token admitted in it
-	KVTokens        int           // KV cache: prompt plus longest answer of all running sequences; 0 = unlimited
+	KVTokens        int           // KV cache: prompt (but for what PrefixCache has of it) plus longest answer of all running sequences; 0 = unlimited
+	PrefixCache     int           // prompt tokens whose computation is kept, in blocks of 16, the least recently used forgotten first; 0 = none
 	Queue           int           // requests that may wait; more are refused with 503; 0 = unlimited
 
 	OutputTokens   int  // length of an answer when the request sets no limit; default 40
@@ -101,6 +102,7 @@ func (c Config) Validate() error {
 	bad(c.StepPerSequence < 0, "--step-per-sequence: %v is negative", c.StepPerSequence)
 	bad(c.Prefill < 0, "--prefill: %v is negative", c.Prefill)
 	bad(c.KVTokens < 0, "--kv-tokens: %d is negative", c.KVTokens)
+	bad(c.PrefixCache < 0, "--prefix-cache: %d is negative", c.PrefixCache)
 	bad(c.Queue < 0, "--queue: %d is negative", c.Queue)
 	bad(c.OutputTokens < 0, "--output-tokens: %d is negative", c.OutputTokens)
 	bad(c.TokensPerChunk < 0, "--tokens-per-chunk: %d is negative", c.TokensPerChunk)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -48,6 +49,8 @@ type frames interface {
 type answer struct {
 	model                   string
 	prompt, hidden, visible int
+	cached                  int  // prompt tokens
+	caching                 bool // there is a cache to speak of
 	usage                   bool // reported at all
 	asked                   bool // the request asked for usage in the stream
 	growing                 bool // usage grows with every chunk
@@ -71,14 +74,15 @@ type question struct {
 	} `json:"stream_options"`
 }
 
-func (q *question) promptTokens() int {
-	return q.Messages.n + q.System.n + q.Prompt.n + q.Input.n
+// prompt is the prompt as its tokens, in the order in which a model reads them.
+func (q *question) prompt() []string {
+	return slices.Concat(q.System.list, q.Messages.list, q.Prompt.list, q.Input.list)
 }
 
-// words counts words, the simulated tokenizer, in a text, in an array of turns or
-// parts, or in one of these.
+// words are the simulated tokenizer's tokens of a text, of an array of turns or parts,
+// or of one of these.
 type words struct {
-	n     int
+	list  []string
 	asked bool // something is there, if only an empty text
 }
 
@@ -89,7 +93,7 @@ func (w *words) UnmarshalJSON(b []byte) error {
 		if err := json.Unmarshal(b, &text); err != nil {
 			return err
 		}
-		*w = words{len(strings.Fields(text)), true}
+		*w = words{strings.Fields(text), true}
 	case '[':
 		var list []words
 		if err := json.Unmarshal(b, &list); err != nil {
@@ -97,14 +101,14 @@ func (w *words) UnmarshalJSON(b []byte) error {
 		}
 		*w = words{asked: len(list) > 0}
 		for _, part := range list {
-			w.n += part.n
+			w.list = append(w.list, part.list...)
 		}
 	case '{':
 		var part struct{ Content, Text words }
 		if err := json.Unmarshal(b, &part); err != nil {
 			return err
 		}
-		*w = words{part.Content.n + part.Text.n, true}
+		*w = words{append(part.Content.list, part.Text.list...), true}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"kneesweep/load"
@@ -51,6 +52,13 @@ func (e *Endpoint) Send(ctx context.Context, p load.Prompt) load.Sample {
 		visible = e.cfg.OutputTokens
 	}
 	r := newRequest(ctx, p.InputTokens, e.cfg.HiddenTokens, visible)
+	if e.cfg.PrefixCache > 0 {
+		var prompt []string
+		for _, m := range p.Messages {
+			prompt = append(prompt, strings.Fields(m.Content)...)
+		}
+		r.blocks = blocks(prompt)
+	}
 	s.Chunks = make([]load.Chunk, 0, e.cfg.steps(visible))
 	r.onEmit = func(m Emit) {
 		c := load.Chunk{At: m.At.Sub(e.epoch)}
@@ -138,6 +146,9 @@ func (e *Endpoint) count(s *load.Sample, r *request) {
 	s.OutputTokens, s.HiddenTokens = r.hidden+visible, r.hidden
 	s.TokenSource = load.SourceServer
 	s.PromptTokens = load.Some(r.promptTokens)
+	if e.cfg.PrefixCache > 0 {
+		s.CachedTokens = load.Some(r.cached)
+	}
 	if r.hidden > 0 {
 		s.ReasoningTokens = load.Some(r.hidden)
 	}

@@ -20,6 +20,7 @@ type engine struct {
 	queue   []*request
 	running []*request
 	kv      int
+	cache   *prefixCache // nil = none
 	faults  *rand.Rand
 	others  *rand.Rand // of fallbacks
 	bucket  float64    // tokens of the rate limit
@@ -36,6 +37,9 @@ func newEngine(cfg Config) *engine {
 		bucket: float64(cfg.RateBurst),
 	}
 	e.filled = e.start
+	if cfg.PrefixCache > 0 {
+		e.cache = newPrefixCache(cfg.PrefixCache)
+	}
 	go e.loop()
 	return e
 }
@@ -91,7 +95,7 @@ func (e *engine) sleepUntil(t time.Time) bool {
 }
 
 // admit moves requests from the queue to the batch and returns the size of the
-// batch and the prompt tokens admitted.
+// batch and the prompt tokens admitted that no cache had.
 func (e *engine) admit(now time.Time) (n, prompt int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -99,18 +103,23 @@ func (e *engine) admit(now time.Time) (n, prompt int) {
 	e.drop(&e.running, true)
 	for len(e.queue) > 0 {
 		r := e.queue[0]
-		need := r.promptTokens + r.visible + r.hidden
+		if e.cache != nil {
+			r.cached = min(e.cache.known(r.blocks), max(0, r.promptTokens-1)) // the last token is always computed
+		}
 		if len(e.running) >= e.cfg.Slots {
 			break
 		}
-		if e.cfg.KVTokens > 0 && e.kv+need > e.cfg.KVTokens && len(e.running) > 0 {
+		if e.cfg.KVTokens > 0 && e.kv+r.need() > e.cfg.KVTokens && len(e.running) > 0 {
 			break
 		}
 		e.queue[0] = nil
 		e.queue = e.queue[1:]
-		e.kv += need
+		e.kv += r.need()
 		e.running = append(e.running, r)
-		prompt += r.promptTokens
+		if e.cache != nil {
+			e.cache.keep(r.blocks)
+		}
+		prompt += r.promptTokens - r.cached
 		r.admitted(now)
 	}
 	return len(e.running), prompt
@@ -125,7 +134,7 @@ func (e *engine) drop(list *[]*request, running bool) {
 			continue
 		}
 		if running {
-			e.kv -= r.promptTokens + r.visible + r.hidden
+			e.kv -= r.need()
 		}
 	}
 	clear((*list)[len(kept):])
@@ -143,7 +152,7 @@ func (e *engine) emit() {
 			kept = append(kept, r)
 			continue
 		}
-		e.kv -= r.promptTokens + r.visible + r.hidden
+		e.kv -= r.need()
 	}
 	clear(e.running[len(kept):])
 	e.running = kept

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 )
@@ -31,7 +32,9 @@ func needsLimit(q *question, h http.Header) string {
 func (f *messageFrames) begin() []byte {
 	head := messageObject(&f.answer, []any{}, nil)
 	if f.usage {
-		head["usage"] = map[string]any{"input_tokens": f.prompt, "output_tokens": 1}
+		u := promptUsage(&f.answer)
+		u["output_tokens"] = 1
+		head["usage"] = u
 	}
 	return slices.Concat(
 		event("message_start", fmt.Sprintf(`,"message":%s`, jsonOf(head))),
@@ -62,7 +65,7 @@ func wholeMessage(a *answer) any {
 	m := messageObject(a, []any{map[string]any{"type": "text", "text": a.text()}}, "max_tokens")
 	if a.usage {
 		u := messageUsage(a)
-		u["input_tokens"] = a.prompt
+		maps.Copy(u, promptUsage(a))
 		m["usage"] = u
 	}
 	return m
@@ -73,6 +76,15 @@ func messageObject(a *answer, content []any, stop any) map[string]any {
 		"id": "msg_sim", "type": "message", "role": "assistant", "model": a.model,
 		"content": content, "stop_reason": stop, "stop_sequence": nil,
 	}
+}
+
+// promptUsage counts what a cache had beside the rest, as this dialect does.
+func promptUsage(a *answer) map[string]any {
+	u := map[string]any{"input_tokens": a.prompt - a.cached}
+	if a.caching {
+		u["cache_read_input_tokens"], u["cache_creation_input_tokens"] = a.cached, 0
+	}
+	return u
 }
 
 func messageUsage(a *answer) map[string]any {

@@ -11,6 +11,7 @@ type Entry struct {
 	Arrived      time.Time
 	Admitted     time.Time // zero if it never left the queue
 	PromptTokens int
+	CachedTokens int // of those
 	HiddenTokens int
 	Status       int       // HTTP status of a refusal; 0 = served
 	Events       []Emit    // visible chunks
@@ -27,8 +28,10 @@ type Emit struct {
 type request struct {
 	ctx          context.Context
 	promptTokens int
-	hidden       int // tokens still to be generated unseen, then
-	visible      int // tokens of the answer
+	blocks       []uint64 // of the prompt, for the prefix cache
+	cached       int      // prompt tokens that it had at admission
+	hidden       int      // tokens still to be generated unseen, then
+	visible      int      // tokens of the answer
 	fault        fault
 	model        string // that answers
 	arrived      time.Time
@@ -49,12 +52,15 @@ func newRequest(ctx context.Context, prompt, hidden, visible int) *request {
 	return &request{ctx: ctx, promptTokens: prompt, hidden: hidden, visible: max(1, visible), notify: make(chan struct{}, 1)}
 }
 
+// need is its room in the KV cache. What the prefix cache has lies there.
+func (r *request) need() int { return r.promptTokens - r.cached + r.visible + r.hidden }
+
 func (r *request) gone() bool { return r.ctx.Err() != nil }
 
 // admitted records that prefill began.
 func (r *request) admitted(now time.Time) {
 	if r.entry != nil {
-		r.entry.Admitted = now
+		r.entry.Admitted, r.entry.CachedTokens = now, r.cached
 	}
 	if r.onEmit != nil {
 		return

@@ -56,6 +56,9 @@ func wholeResponse(a *answer) any {
 		if a.hidden > 0 {
 			u["output_tokens_details"] = map[string]any{"reasoning_tokens": a.hidden}
 		}
+		if a.caching {
+			u["input_tokens_details"] = map[string]any{"cached_tokens": a.cached}
+		}
 		r["usage"] = u
 	}
 	return r

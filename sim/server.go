@@ -61,7 +61,11 @@ func (e *Endpoint) generate(w http.ResponseWriter, hr *http.Request, d *dialect)
 	if visible <= 0 {
 		visible = e.cfg.OutputTokens
 	}
-	r := newRequest(hr.Context(), q.promptTokens(), e.cfg.HiddenTokens, visible)
+	prompt := q.prompt()
+	r := newRequest(hr.Context(), len(prompt), e.cfg.HiddenTokens, visible)
+	if e.cfg.PrefixCache > 0 {
+		r.blocks = blocks(prompt)
+	}
 	if status := e.engine.submit(r); status != 0 {
 		if status == http.StatusTooManyRequests && e.cfg.RetryAfter > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(int(wholeSeconds(e.cfg.RetryAfter).Seconds())))
@@ -72,27 +76,29 @@ func (e *Endpoint) generate(w http.ResponseWriter, hr *http.Request, d *dialect)
 	w.Header().Set(ServedBy, r.model)
 	a := answer{
 		model: r.model, prompt: r.promptTokens, hidden: r.hidden, visible: r.visible,
-		usage: !e.cfg.NoUsage, asked: q.StreamOptions.IncludeUsage, growing: e.cfg.UsageInChunks,
+		usage: !e.cfg.NoUsage, asked: q.StreamOptions.IncludeUsage, growing: e.cfg.UsageInChunks, caching: e.cfg.PrefixCache > 0,
 	}
 	if q.Stream {
-		e.stream(w, r, d.frames(a))
+		e.stream(w, r, d, a)
 	} else {
 		e.whole(w, r, d, &a)
 	}
 }
 
 // stream writes each event as it happens.
-func (e *Endpoint) stream(w http.ResponseWriter, r *request, f frames) {
+func (e *Endpoint) stream(w http.ResponseWriter, r *request, d *dialect, a answer) {
 	flush := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
 	var events []Emit
-	began, sent := false, 0
+	var f frames // once it is known what a cache had
+	sent := 0
 	for {
 		var open, ended bool
 		events, open, ended = r.take(events[:0])
-		if open && !began {
-			began = true
+		if open && f == nil {
+			a.cached = r.cached
+			f = d.frames(a)
 			_, _ = w.Write(f.begin())
 		}
 		for _, ev := range events {
@@ -138,6 +144,7 @@ func (e *Endpoint) whole(w http.ResponseWriter, r *request, d *dialect, a *answe
 	case faultStreamError:
 		writeJSON(w, http.StatusOK, d.failure("server_error", simulatedError))
 	default:
+		a.cached = r.cached
 		writeJSON(w, http.StatusOK, d.whole(a))
 	}
 }

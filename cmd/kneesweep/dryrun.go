@@ -18,9 +18,9 @@ func (o *sweepOptions) dryRun(c *cli.Context) error {
 	visits, windows := o.planned()
 	mean, longest := o.target.source.Lengths()
 	attempts := 1 + o.target.config.Retries
-	requests := o.tokenBudget/o.leastCharge() + (highest+1)*attempts
+	requests := o.tokenBudget/o.leastCharge() + (highest+1+filling(o.target.source))*attempts
 	settings := effective(c, o.target.config)
-	most := o.tokenBudget + highest*longest
+	most := o.tokenBudget + (highest+filling(o.target.source))*longest
 	money := o.costAtMost(most)
 	if o.settings.Open() {
 		visits, windows, levels = load.Some(1), load.Some(o.settings.Measurements), []int{}

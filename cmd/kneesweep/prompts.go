@@ -13,8 +13,18 @@ import (
 	"kneesweep/workload"
 )
 
-// newPrompts reads what is asked from the flags: a file, or lengths.
+// newPrompts reads what is asked from the flags: a file, or lengths, and what that is
+// to do to a prefix cache.
 func newPrompts(c *cli.Context, embedded bool) (workload.Prompts, error) {
+	p, err := givenPrompts(c, embedded)
+	if err != nil {
+		return nil, errors.Join(err, checkCache(c))
+	}
+	return forCache(c, p)
+}
+
+// givenPrompts are a file, or made to lengths.
+func givenPrompts(c *cli.Context, embedded bool) (workload.Prompts, error) {
 	if c.IsSet("prompts") {
 		return filePrompts(c, defaultAnswer(embedded))
 	}
@@ -185,11 +195,22 @@ func readInput(path, want string, read func(io.Reader) error) error {
 // calibrate corrects the length of synthetic prompts by what the server counted
 // in one; those of a file stay as they are.
 func calibrate(p workload.Prompts, got int) workload.Prompts {
+	return onSynthetic(p, func(s workload.Synthetic) workload.Synthetic { return s.Calibrate(got) })
+}
+
+// onSynthetic changes synthetic prompts, wherever they are wrapped.
+func onSynthetic(p workload.Prompts, change func(workload.Synthetic) workload.Synthetic) workload.Prompts {
 	switch s := p.(type) {
 	case workload.Synthetic:
-		return s.Calibrate(got)
+		return change(s)
 	case workload.Replay:
-		s.Synthetic = s.Calibrate(got)
+		s.Synthetic = change(s.Synthetic)
+		return s
+	case workload.Cold:
+		s.Prompts = onSynthetic(s.Prompts, change)
+		return s
+	case workload.Warm:
+		s.Prompts = onSynthetic(s.Prompts, change)
 		return s
 	}
 	return p

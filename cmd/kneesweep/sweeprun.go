@@ -53,6 +53,10 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		}
 	}
 	o.target.source = calibrate(o.target.source, first.PromptTokens.V)
+	if err := fillCache(c, cl, &o.target); err != nil {
+		out.discard()
+		return err
+	}
 	run := o.newRun(cl)
 	journal, err := out.startJournal(run)
 	if err != nil {
@@ -118,6 +122,9 @@ func (o *sweepOptions) newRun(cl *client.Client) load.Run {
 	seed, request := o.target.config.Seed, o.target.source.Describe()
 	request.Stream, request.Dialect = !o.target.config.NoStream, string(o.target.config.Dialect)
 	request.Extra, request.Insecure = cl.Extra(), o.target.insecure
+	if request.CacheMode == "" {
+		request.CacheMode = load.CacheNatural
+	}
 	run := load.Run{
 		ID: newRunID(o.target.config.Epoch), Started: o.target.config.Epoch.Round(0), Tool: "kneesweep " + version(),
 		Target: cl.Endpoint(), Model: o.target.config.Model, Label: o.label, Seed: seed, DatasetHash: o.target.source.Hash(),

@@ -199,8 +199,8 @@ func distinct(errs []error) error {
 // may be one cache, which would answer for whoever is asked second.
 func (t *target) vary(i uint64) {
 	t.config.Seed += i
-	if s, ok := t.source.(workload.Synthetic); ok {
+	t.source = onSynthetic(t.source, func(s workload.Synthetic) workload.Synthetic {
 		s.Seed += i
-		t.source = s
-	}
+		return s
+	})
 }

@@ -155,6 +155,9 @@ func preflights(c *cli.Context, top output, all []*contender) error {
 			fmt.Fprintf(c.App.ErrWriter, "hint: %s: %s\n", t.label, hint)
 		}
 		t.target.source = calibrate(t.target.source, first.PromptTokens.V)
+		if err := fillCache(c, t.client, &t.target); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", t.label, err))
+		}
 	}
 	err := errors.Join(errs...)
 	if err == nil {

@@ -6,6 +6,7 @@ package accuracy
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"kneesweep/analysis"
@@ -32,6 +33,7 @@ type Setting struct {
 	Input   int           // tokens of a prompt; 0 = 1
 	Prefill time.Duration // of a prompt token
 	Rate    float64       // requests/s admitted, more get 429; 0 = unlimited
+	Cache   string        // cold or warm prompts; empty = as they are
 
 	Refusals float64 // error rate that a level may have; 0 = 5 %
 }
@@ -79,17 +81,39 @@ func Sweep(sender sweep.Sender, epoch time.Time, s Setting, policy sweep.Policy,
 
 // local drives a sender as every sweep of the study does.
 func (s Setting) local(sender sweep.Sender, epoch time.Time, mem *sweep.Memory, seed uint64) (*sweep.Local, error) {
+	source, err := s.source(sender, seed)
+	if err != nil {
+		return nil, err
+	}
 	return sweep.NewLocal(sweep.Config{
-		Sender: sender, Source: workload.Synthetic{InputTokens: max(1, s.Input), OutputTokens: s.Output, Output: s.Lengths, Seed: seed},
+		Sender: sender, Source: source,
 		Sink: mem.Take, Epoch: epoch, Warmup: warmup, Window: s.Window, MaxErrorRate: cmp.Or(s.Refusals, 0.05), Seed: seed,
 	})
+}
+
+// source is what is asked. If that is to be warm, all of it is sent once.
+func (s Setting) source(sender sweep.Sender, seed uint64) (workload.Source, error) {
+	words := workload.Synthetic{InputTokens: max(1, s.Input), OutputTokens: s.Output, Output: s.Lengths, Seed: seed}
+	switch s.Cache {
+	case load.CacheCold:
+		return workload.Cold{Prompts: words, Run: "study"}, nil
+	case load.CacheWarm:
+		warm := workload.Warm{Prompts: words}
+		for _, p := range warm.Fill() {
+			if got := sender.Send(context.Background(), p); got.Failed() {
+				return nil, fmt.Errorf("filling the cache: %s %s", got.Cause, got.Error)
+			}
+		}
+		return warm, nil
+	}
+	return words, nil
 }
 
 // data is the account of a sweep.
 func (s Setting) data(mem *sweep.Memory, out sweep.Outcome, seed uint64) analysis.Data {
 	run := load.Run{
 		Seed: seed, Status: out.Status, StopReason: out.Reason,
-		Request:  load.RequestShape{InputTokensAsked: max(1, s.Input), OutputTokensAsked: s.Output, Stream: true},
+		Request:  load.RequestShape{InputTokensAsked: max(1, s.Input), OutputTokensAsked: s.Output, Stream: true, CacheMode: s.Cache},
 		Settings: load.Settings{Window: s.Window, Measurements: Measurements, Passes: Passes, Warmup: warmup, MaxErrorRate: cmp.Or(s.Refusals, 0.05)},
 	}
 	return analysis.Data{Run: run, Visits: mem.Visits, Samples: mem.Samples}

@@ -76,6 +76,8 @@ func stepColumns(run load.Run) []column[*load.Step] {
 	}{
 		{"ttft", "time to first token", func(s step) load.Dist { return s.TTFT }},
 		{"ttfc", "time to first content", func(s step) load.Dist { return s.TTFC }},
+		{"ttft_cached", "time to first token of requests of which a cache had half of the prompt or more", func(s step) load.Dist { return s.Hits }},
+		{"ttft_uncached", "time to first token of the others, where the server tells of a cache", func(s step) load.Dist { return s.Misses }},
 		{"connect", "dialling and TLS, of requests that dialled", func(s step) load.Dist { return s.Connect }},
 		{"tpot", "time per output token of a request", func(s step) load.Dist { return s.TPOT }},
 		{"itl", "gap between tokens", func(s step) load.Dist { return s.ITL }},
