@@ -95,6 +95,7 @@ func (d *levelData) audit(st *load.Step) {
 		z := d.run.Settings.Think.Seconds() // a stream in its pause is in the loop, too
 		st.LittlesLaw = load.Some(st.Requests * (r + z) / float64(d.n))
 	}
+	st.Canary = d.canaries()
 	d.clientHealth(st)
 }
 

@@ -109,6 +109,9 @@ func runWarnings(run load.Run, steps []load.Step) []load.Warning {
 	if w, uneven := unevenCache(steps); uneven {
 		warnings = append(warnings, w)
 	}
+	if w, worse := worseAnswers(steps); worse {
+		warnings = append(warnings, w)
+	}
 	if w, other := otherCache(run, steps); other {
 		warnings = append(warnings, w)
 	}

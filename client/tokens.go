@@ -115,7 +115,7 @@ func (x *exchange) note() {
 	if !x.stencil.fitted { // a frame like an earlier one but for its text brings nothing else
 		x.learn()
 	}
-	if x.c.cfg.KeepText {
+	if x.c.cfg.KeepText || x.p.Canary > 0 {
 		x.events.text = append(x.events.text, x.decoded.text...)
 	}
 }
@@ -141,7 +141,12 @@ func (x *exchange) learn() {
 func (x *exchange) count() {
 	e, s := &x.events, x.s
 	s.PromptTokens, s.CachedTokens, s.ReasoningTokens = e.tally.prompt, e.tally.cached, e.tally.reasoning
-	s.Text = x.c.mask.Mask(string(e.text))
+	if x.p.Canary > 0 {
+		x.sing()
+	}
+	if x.c.cfg.KeepText {
+		s.Text = x.c.mask.Mask(string(e.text))
+	}
 	s.Model, s.Fingerprint, s.FinishReason = x.c.shown(s.Model), x.c.shown(s.Fingerprint), x.c.shown(s.FinishReason)
 	n, hidden := e.tally.output(e.pieces)
 	if s.Failed() && !e.gapless && n.V < e.pieces {
@@ -182,5 +187,15 @@ func (x *exchange) settleChunks() {
 	}
 	for i := range chunks {
 		chunks[i].Tokens = 0
+	}
+}
+
+// sing judges the answer to a canary, and keeps the beginning of one that is not as
+// expected: whoever wonders wants to see it.
+func (x *exchange) sing() {
+	answer := string(x.events.text)
+	x.s.Canary, x.s.AsExpected = x.p.Canary, !x.s.Failed() && x.p.Expected(answer)
+	if !x.s.AsExpected {
+		x.s.Text = x.c.shown(answer)
 	}
 }

@@ -159,6 +159,7 @@ var step = structure(of(list, "measurements", "warnings").and(of(counts, "models
 	"icl_ms":                   distribution(millis),
 	"e2e_ms":                   distribution(millis),
 	"dispatch_delay_ms":        distribution(millis),
+	"canary":                   structure(of(number, "asked", "passed", "output_length_mean", "output_length_sd").and(of(fraction, "pass_rate", "pass_rate_lo", "pass_rate_hi"))),
 	"slo":                      structure(of(boolean, "met").and(of(text, "text"))),
 	"cost":                     structure(levelCost),
 	"in_flight":                structure(of(number, "mean", "peak")),

@@ -61,8 +61,10 @@ type Sample struct {
 	FinishReason    string      `json:"finish,omitzero"`
 	Model           string      `json:"model,omitzero"`
 	Fingerprint     string      `json:"fingerprint,omitzero"`
-	Headers         []string    `json:"headers,omitzero"` // of the response, "Name: value" each, those asked for
-	Text            string      `json:"text,omitzero"`    // content, kept only when asked for
+	Headers         []string    `json:"headers,omitzero"`     // of the response, "Name: value" each, those asked for
+	Text            string      `json:"text,omitzero"`        // content, kept only when asked for; the beginning of it where a canary was not answered as expected
+	Canary          int         `json:"canary,omitzero"`      // number of a question with a known answer, from 1; 0 = it was none
+	AsExpected      bool        `json:"as_expected,omitzero"` // the answer to the canary was the known one
 
 	Malformed int       `json:"malformed,omitzero"` // frames that could not be understood
 	Coalesced int       `json:"coalesced,omitzero"` // token-bearing events that shared their read, and so their stamp, with an earlier one

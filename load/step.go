@@ -69,12 +69,24 @@ type Step struct {
 	Fingerprints     map[string]int
 	Headers          map[string]int // by "Name: value", those that were recorded
 
+	Canary Opt[Canary] // undefined without questions with known answers
+
 	ConnectionsOpened, ConnectionsReused int
 	Replayed, Retries                    int
 	DispatchDelay                        Dist // time a worker took from one request's end to its next send, think time excluded
 	Client                               Opt[ClientHealth]
 	Server                               Opt[ServerStats] // undefined without the server's own metrics
 	Warnings                             []Warning
+}
+
+// Canary is what came of the questions with known answers in a step.
+type Canary struct {
+	Asked    int // that got an answer
+	Passed   int // answered as expected
+	Rate     float64
+	Lo, Hi   float64 // its 95 % interval by Wilson's score
+	Length   float64 // mean output tokens
+	LengthSD float64 // 0 with one answer
 }
 
 // ClientHealth says how far the measuring client, not the endpoint, was behind in a

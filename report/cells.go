@@ -53,17 +53,28 @@ var columns = []column{
 	{"failed", "", "requests", failedCell},
 }
 
-// columnsOf are the columns for a curve: with limits there is one more, with prices
-// another.
+// columnsOf are the columns for a curve: with limits there is one more, with canaries
+// another, with prices a third.
 func columnsOf(c analysis.Curve) []column {
 	all := slices.Clip(columns)
 	if c.Run.Settings.SLO != "" {
 		all = append(all, column{"SLO", "", "", sloCell})
 	}
+	if slices.ContainsFunc(c.Steps, func(s load.Step) bool { return s.Canary.OK }) {
+		all = append(all, column{"canaries", "", "passed", canaryCell})
+	}
 	if c.Account != nil {
 		all = append(all, costColumn)
 	}
 	return all
+}
+
+// canaryCell is how many canaries were answered as expected.
+func canaryCell(s load.Step) string {
+	if !s.Canary.OK {
+		return plots.Missing
+	}
+	return whole(s.Canary.V.Passed) + " of " + whole(s.Canary.V.Asked)
 }
 
 // sloCell says whether a level meets the limits.

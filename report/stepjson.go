@@ -70,6 +70,7 @@ type stepJSON struct {
 	TokensPerChunk   number           `json:"tokens_per_chunk"`
 	HiddenShare      number           `json:"hidden_share"`
 	CachedShare      number           `json:"cached_share"`
+	Canary           *canaryJSON      `json:"canary"`
 	OutputLengthMean number           `json:"output_length_mean"`
 	PromptTokensMean number           `json:"prompt_tokens_mean"`
 	Models           map[string]int   `json:"models"`
@@ -117,7 +118,7 @@ func stepOf(s load.Step) stepJSON {
 		Started: load.Some(s.Started), Finished: load.Some(s.Finished), Failed: load.Some(s.Failed), InFlightAtEnd: load.Some(s.InFlightAtEnd),
 		Failures: counts(s.Failures), ErrorRate: finiteOpt(s.ErrorRate), BackoffMS: millisOf(s.Backoff),
 		TokenSource: text(s.TokenSource), ScaledShare: finite(s.ScaledShare), TokensPerChunk: finiteOpt(s.TokensPerChunk),
-		HiddenShare: finiteOpt(s.HiddenShare), CachedShare: finiteOpt(s.CachedShare),
+		HiddenShare: finiteOpt(s.HiddenShare), CachedShare: finiteOpt(s.CachedShare), Canary: canaryOf(s.Canary),
 		OutputLengthMean: finiteOpt(s.OutputLengthMean), PromptTokensMean: finiteOpt(s.PromptTokensMean),
 		Models: counts(s.Models), Fingerprints: counts(s.Fingerprints), Headers: counts(s.Headers),
 		ConnectionsOpened: load.Some(s.ConnectionsOpened), ConnectionsReused: load.Some(s.ConnectionsReused),
@@ -147,7 +148,7 @@ func (j stepJSON) load() load.Step {
 		Started: j.Started.V, Finished: j.Finished.V, Failed: j.Failed.V, InFlightAtEnd: j.InFlightAtEnd.V,
 		Failures: j.Failures, ErrorRate: j.ErrorRate, Backoff: duration(j.BackoffMS),
 		TokenSource: load.TokenSource(j.TokenSource.V), ScaledShare: j.ScaledShare.V, TokensPerChunk: j.TokensPerChunk,
-		HiddenShare: j.HiddenShare, CachedShare: j.CachedShare,
+		HiddenShare: j.HiddenShare, CachedShare: j.CachedShare, Canary: j.Canary.load(),
 		OutputLengthMean: j.OutputLengthMean, PromptTokensMean: j.PromptTokensMean,
 		Models: j.Models, Fingerprints: j.Fingerprints, Headers: j.Headers,
 		ConnectionsOpened: j.ConnectionsOpened.V, ConnectionsReused: j.ConnectionsReused.V,

@@ -37,9 +37,9 @@ func (c *chat) begin() []byte {
 func (c *chat) tokens(n, sent int) []byte {
 	if c.growing {
 		extra := fmt.Sprintf(`,"usage":%s`, jsonOf(chatUsage(&c.answer, sent)))
-		return c.chunk(fmt.Sprintf(c.piece, strings.Repeat(word, n)), "null", extra)
+		return c.chunk(fmt.Sprintf(c.piece, strings.Repeat(c.word, n)), "null", extra)
 	}
-	return c.same.of(n, func(text string) []byte { return c.chunk(fmt.Sprintf(c.piece, text), "null", "") })
+	return c.same.of(c.word, n, func(text string) []byte { return c.chunk(fmt.Sprintf(c.piece, text), "null", "") })
 }
 
 // end is the finish frame, usage if asked for, and the terminator.

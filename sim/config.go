@@ -23,6 +23,8 @@ type Config struct {
 	PrefixCache     int           // prompt tokens whose computation is kept, in blocks of 16, the least recently used forgotten first; 0 = none
 	Queue           int           // requests that may wait; more are refused with 503; 0 = unlimited
 
+	WorseAbove int // with more sequences than this in the batch, answers that begin are of other words; 0 = never
+
 	OutputTokens   int  // length of an answer when the request sets no limit; default 40
 	TokensPerChunk int  // tokens per event, as in speculative decoding; default 1
 	HiddenTokens   int  // tokens generated and billed before the first visible one
@@ -103,6 +105,7 @@ func (c Config) Validate() error {
 	bad(c.Prefill < 0, "--prefill: %v is negative", c.Prefill)
 	bad(c.KVTokens < 0, "--kv-tokens: %d is negative", c.KVTokens)
 	bad(c.PrefixCache < 0, "--prefix-cache: %d is negative", c.PrefixCache)
+	bad(c.WorseAbove < 0, "--worse-above: %d is negative", c.WorseAbove)
 	bad(c.Queue < 0, "--queue: %d is negative", c.Queue)
 	bad(c.OutputTokens < 0, "--output-tokens: %d is negative", c.OutputTokens)
 	bad(c.TokensPerChunk < 0, "--tokens-per-chunk: %d is negative", c.TokensPerChunk)

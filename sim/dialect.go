@@ -8,8 +8,11 @@ import (
 	"strings"
 )
 
-// word is the text of one simulated token.
-const word = "knee "
+// word is the text of one simulated token, and worseWord that of a bad answer.
+const (
+	word      = "knee "
+	worseWord = "sway "
+)
 
 // dialect is a wire format in which the endpoint answers.
 type dialect struct {
@@ -47,7 +50,7 @@ type frames interface {
 
 // answer is what there is to say of one request.
 type answer struct {
-	model                   string
+	model, word             string
 	prompt, hidden, visible int
 	cached                  int  // prompt tokens
 	caching                 bool // there is a cache to speak of
@@ -56,7 +59,7 @@ type answer struct {
 	growing                 bool // usage grows with every chunk
 }
 
-func (a *answer) text() string { return strings.Repeat(word, a.visible) }
+func (a *answer) text() string { return strings.Repeat(a.word, a.visible) }
 
 // question is the part of a request that the endpoint looks at, in any dialect.
 type question struct {
@@ -142,7 +145,7 @@ type repeated struct {
 	n     int
 }
 
-func (r *repeated) of(n int, build func(text string) []byte) []byte {
+func (r *repeated) of(word string, n int, build func(text string) []byte) []byte {
 	if r.frame == nil || r.n != n {
 		r.frame, r.n = build(strings.Repeat(word, n)), n
 	}

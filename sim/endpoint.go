@@ -76,6 +76,9 @@ func (e *Endpoint) Send(ctx context.Context, p load.Prompt) load.Sample {
 	s.End = time.Since(e.epoch)
 	e.settle(&s, r, status, complete)
 	e.count(&s, r)
+	if p.Canary > 0 {
+		s.Canary, s.AsExpected = p.Canary, !s.Failed() && p.Expected(strings.Repeat(r.word(), visible))
+	}
 	return s
 }
 

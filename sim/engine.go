@@ -116,6 +116,7 @@ func (e *engine) admit(now time.Time) (n, prompt int) {
 		e.queue = e.queue[1:]
 		e.kv += r.need()
 		e.running = append(e.running, r)
+		r.worse = e.cfg.WorseAbove > 0 && len(e.running) > e.cfg.WorseAbove
 		if e.cache != nil {
 			e.cache.keep(r.blocks)
 		}

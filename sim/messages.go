@@ -44,7 +44,7 @@ func (f *messageFrames) begin() []byte {
 }
 
 func (f *messageFrames) tokens(n, _ int) []byte {
-	return f.same.of(n, func(text string) []byte {
+	return f.same.of(f.word, n, func(text string) []byte {
 		return event("content_block_delta", fmt.Sprintf(`,"index":0,"delta":{"type":"text_delta","text":%q}`, text))
 	})
 }

@@ -29,6 +29,7 @@ type request struct {
 	ctx          context.Context
 	promptTokens int
 	blocks       []uint64 // of the prompt, for the prefix cache
+	worse        bool     // the batch was too large to answer well; set at admission
 	cached       int      // prompt tokens that it had at admission
 	hidden       int      // tokens still to be generated unseen, then
 	visible      int      // tokens of the answer
@@ -54,6 +55,14 @@ func newRequest(ctx context.Context, prompt, hidden, visible int) *request {
 
 // need is its room in the KV cache. What the prefix cache has lies there.
 func (r *request) need() int { return r.promptTokens - r.cached + r.visible + r.hidden }
+
+// word is the text of one token of the answer.
+func (r *request) word() string {
+	if r.worse {
+		return worseWord
+	}
+	return word
+}
 
 func (r *request) gone() bool { return r.ctx.Err() != nil }
 

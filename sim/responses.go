@@ -26,7 +26,7 @@ func (f *responseFrames) begin() []byte {
 }
 
 func (f *responseFrames) tokens(n, _ int) []byte {
-	return f.same.of(n, func(text string) []byte {
+	return f.same.of(f.word, n, func(text string) []byte {
 		return event("response.output_text.delta", fmt.Sprintf(`%s,"delta":%q,"logprobs":[]`, inItem, text))
 	})
 }

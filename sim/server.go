@@ -97,7 +97,7 @@ func (e *Endpoint) stream(w http.ResponseWriter, r *request, d *dialect, a answe
 		var open, ended bool
 		events, open, ended = r.take(events[:0])
 		if open && f == nil {
-			a.cached = r.cached
+			a.cached, a.word = r.cached, r.word()
 			f = d.frames(a)
 			_, _ = w.Write(f.begin())
 		}
@@ -144,7 +144,7 @@ func (e *Endpoint) whole(w http.ResponseWriter, r *request, d *dialect, a *answe
 	case faultStreamError:
 		writeJSON(w, http.StatusOK, d.failure("server_error", simulatedError))
 	default:
-		a.cached = r.cached
+		a.cached, a.word = r.cached, r.word()
 		writeJSON(w, http.StatusOK, d.whole(a))
 	}
 }

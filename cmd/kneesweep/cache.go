@@ -65,10 +65,19 @@ func forCache(c *cli.Context, p workload.Prompts) (workload.Prompts, error) {
 
 // filling is how many requests fill a cache before the first level.
 func filling(p workload.Prompts) int {
-	if _, ok := p.(workload.Warm); ok {
+	if _, ok := warmOf(p); ok {
 		return workload.WarmPrompts
 	}
 	return 0
+}
+
+// warmOf finds the prompts that are to be warm.
+func warmOf(p workload.Prompts) (workload.Warm, bool) {
+	if with, ok := p.(*workload.Canaries); ok {
+		p = with.Prompts
+	}
+	warm, ok := p.(workload.Warm)
+	return warm, ok
 }
 
 // fillingAtOnce is how many of them are in flight.
@@ -77,7 +86,7 @@ const fillingAtOnce = 4
 // fillCache sends what is asked to be warm. A cache that does not have it is not
 // warm, so any failure ends the sweep before it began.
 func fillCache(c *cli.Context, cl *client.Client, t *target) error {
-	warm, ok := t.source.(workload.Warm)
+	warm, ok := warmOf(t.source)
 	if !ok {
 		return nil
 	}

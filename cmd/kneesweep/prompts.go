@@ -18,9 +18,12 @@ import (
 func newPrompts(c *cli.Context, embedded bool) (workload.Prompts, error) {
 	p, err := givenPrompts(c, embedded)
 	if err != nil {
-		return nil, errors.Join(err, checkCache(c))
+		return nil, errors.Join(err, checkCache(c), checkCanaries(c))
 	}
-	return forCache(c, p)
+	if p, err = forCache(c, p); err != nil {
+		return nil, err
+	}
+	return withCanaries(c, p)
 }
 
 // givenPrompts are a file, or made to lengths.
@@ -212,6 +215,10 @@ func onSynthetic(p workload.Prompts, change func(workload.Synthetic) workload.Sy
 	case workload.Warm:
 		s.Prompts = onSynthetic(s.Prompts, change)
 		return s
+	case *workload.Canaries:
+		with := *s
+		with.Prompts = onSynthetic(s.Prompts, change)
+		return &with
 	}
 	return p
 }

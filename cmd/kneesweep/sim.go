@@ -26,6 +26,7 @@ func simCommand() *cli.Command {
 			&cli.DurationFlag{Category: batch, Name: "prefill", Usage: "added to a step for each prompt token admitted in it"},
 			&cli.IntFlag{Category: batch, Name: "kv-tokens", Usage: "size of the KV cache; 0 = unlimited"},
 			&cli.IntFlag{Category: batch, Name: "prefix-cache", Usage: "prompt `TOKENS` whose computation is kept for prompts that begin alike; 0 = none"},
+			&cli.IntFlag{Category: batch, Name: "worse-above", Usage: "answers that begin with more than `N` sequences in the batch are of other words; 0 = never"},
 			&cli.IntFlag{Category: batch, Name: "queue", Usage: "requests that may wait, more get 503; 0 = unlimited"},
 			&cli.IntFlag{Category: batch, Name: "input-tokens", Value: defaultInput, Usage: "prompt length for which the truth is printed"},
 			&cli.IntFlag{Category: batch, Name: "output-tokens", Value: embeddedOutput, Usage: "length of an answer without a limit"},
@@ -61,7 +62,7 @@ func simConfig(c *cli.Context) sim.Config {
 	return sim.Config{
 		Model: c.String("model"), Slots: c.Int("slots"), StepBase: c.Duration("step"),
 		StepPerSequence: c.Duration("step-per-sequence"), Prefill: c.Duration("prefill"),
-		KVTokens: c.Int("kv-tokens"), PrefixCache: c.Int("prefix-cache"), Queue: c.Int("queue"), OutputTokens: c.Int("output-tokens"),
+		KVTokens: c.Int("kv-tokens"), PrefixCache: c.Int("prefix-cache"), WorseAbove: c.Int("worse-above"), Queue: c.Int("queue"), OutputTokens: c.Int("output-tokens"),
 		TokensPerChunk: c.Int("tokens-per-chunk"), HiddenTokens: c.Int("hidden-tokens"),
 		NoUsage: c.Bool("no-usage"), UsageInChunks: c.Bool("usage-in-chunks"),
 		Noise: c.Float64("noise"), NoiseWindow: c.Duration("noise-window"), StepJitter: c.Float64("jitter"),

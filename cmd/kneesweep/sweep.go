@@ -23,6 +23,8 @@ func sweepCommand() *cli.Command {
 			targetsFlag("Target:"),
 			matrixFlag("Request shape:"),
 			cacheFlag("Request shape:"),
+			canaryFlag("Request shape:"),
+			canaryShareFlag("Request shape:"),
 			&cli.StringFlag{Category: "Request shape:", Name: "trace", Usage: "take prompt and answer lengths from the recorded traffic of `FILE` (CSV or JSON lines), and its p95 in flight as a level if it tells how long requests took"},
 			&cli.StringFlag{Category: levels, Name: "levels", Usage: "`LIST` of concurrency levels: 1,2,4,8 or 50:100:10 or 1:256:x2", DefaultText: "chosen around the knee while it runs"},
 			&cli.IntFlag{Category: levels, Name: "max-concurrency", Value: 256, Usage: "highest level without --levels; with --rates, most requests in flight"},

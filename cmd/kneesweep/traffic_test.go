@@ -12,7 +12,7 @@ import (
 func TestPromptsPage(t *testing.T) {
 	t.Parallel()
 	lines := readmeCommands(t, filepath.Join("..", "..", "docs", "prompts.md"))
-	if len(lines) != 14 {
+	if len(lines) != 15 {
 		t.Fatalf("the page shows %d commands", len(lines))
 	}
 	for _, line := range lines {

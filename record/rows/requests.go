@@ -70,6 +70,8 @@ func requestColumns(r Run) []column[*load.Sample] {
 		integer("prompt_tokens", "tokens", "as the server counted", func(s sample) load.Opt[int] { return optional(s.PromptTokens) }),
 		integer("cached_tokens", "tokens", "of the prompt, out of a cache", func(s sample) load.Opt[int] { return optional(s.CachedTokens) }),
 		integer("reasoning_tokens", "tokens", "of the output", func(s sample) load.Opt[int] { return optional(s.ReasoningTokens) }),
+		integer("canary", "", "number of the question of --canary; null for other requests", func(s sample) load.Opt[int] { return load.Opt[int]{V: s.Canary, OK: s.Canary > 0} }),
+		boolean("canary_as_expected", "the answer to it was the one expected", func(s sample) load.Opt[bool] { return load.Opt[bool]{V: s.AsExpected, OK: s.Canary > 0} }),
 		text("finish_reason", "as the server said", func(s sample) string { return s.FinishReason }),
 		text("model", "that answered", func(s sample) string { return s.Model }),
 		text("fingerprint", "of the system that answered", func(s sample) string { return s.Fingerprint }),
