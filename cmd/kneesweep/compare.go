@@ -18,10 +18,11 @@ func compareCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "compare",
 		Usage:     "whether the last run is worse than earlier ones, by how much, and how sure that is",
-		ArgsUsage: "OLD… NEW",
+		ArgsUsage: "OLD… NEW | FOLDER of a sweep with --target",
 		Description: "OLD and NEW are journals, curve.json, CSV, folders of runs, or result files of other tools, each a run of its own (join\n" +
 			"several by analyze --json); NEW is the last. With three OLD or more, from the oldest\n" +
-			"to the latest, the scatter between them decides; else NEW is tested against the last OLD.\n\n" +
+			"to the latest, the scatter between them decides; else NEW is tested against the last OLD. Targets of one sweep with --target\n" +
+			"are compared visit by visit, so that drift cancels: the others with the first, or two that are named.\n\n" +
 			"Exit codes: 0 no regression is shown, 3 one is, 4 it cannot be told (nothing valid, or nothing in common), 2 usage, or\n" +
 			"runs that did not do the same work, 1 a file cannot be read or written.",
 		Flags: []cli.Flag{
@@ -35,6 +36,9 @@ func compareCommand() *cli.Command {
 			o, err := compareFlags(c)
 			if err != nil {
 				return err
+			}
+			if folders := inTurn(c.Args().Slice()); folders != nil {
+				return comparePaired(c, folders, o)
 			}
 			var sources []source
 			for _, path := range c.Args().Slice() { // one at a time: each is a run of its own, also of another tool
@@ -67,8 +71,8 @@ func compareFlags(c *cli.Context) (compareOptions, error) {
 		return o, usage(err)
 	case effect <= 0 || effect >= 1:
 		return o, usagef("--min-effect: %s, need a share above 0 and below 1", c.String("min-effect"))
-	case c.NArg() < 2:
-		return o, usagef("compare needs OLD and NEW, got %d", c.NArg())
+	case c.NArg() < 2 && inTurn(c.Args().Slice()) == nil:
+		return o, usagef("compare needs OLD and NEW, or the folder of a sweep of several targets, got %d", c.NArg())
 	case c.Bool("json") && c.Bool("markdown"):
 		return o, usagef("--json and --markdown: choose one")
 	case o.out != "" && !slices.Contains(plots.Formats(), o.format):

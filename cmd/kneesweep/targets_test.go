@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -113,10 +114,41 @@ func TestTargets(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	comparedAgain(t, dir, doc)
 	unwritten(t, dir, r, "sk-first-0123456789", "second-token-42", "sk-of-another-server")
 	if again := command(quick("--model", "sim", "--out", dir, "--target", "a="+serve(0), "--target", "b="+serve(1))...); again.code != exitFailed || !strings.Contains(again.err, "exists already") {
 		t.Errorf("the same folder again: exit %d: %s", again.code, again.err)
 	}
+}
+
+// comparedAgain compares the targets from what was kept of them: the same comes out.
+func comparedAgain(t *testing.T, dir string, doc map[string]any) {
+	t.Helper()
+	again := command("compare", "--json", dir)
+	if got := object(t, again.out); again.code != compareExit(t, doc) || !reflect.DeepEqual(got["comparisons"], doc["comparisons"]) {
+		t.Errorf("compare: exit %d: %s%s", again.code, again.out, again.err)
+	}
+	if r := command("compare", filepath.Join(dir, "second")+"/", filepath.Join(dir, "first"), "-o", filepath.Join(dir, "x.svg")); !strings.Contains(r.out, "first/second") || r.code == exitUsage {
+		t.Errorf("compare the other way round: exit %d: %s%s", r.code, r.out, r.err)
+	}
+	if r := command("compare", "--markdown", dir); !strings.Contains(r.out, "## second against first") {
+		t.Errorf("compare --markdown: %s%s", r.out, r.err)
+	}
+	if r := command("compare", filepath.Join(dir, "first")); r.code != exitUsage || !strings.Contains(r.err, "or the folder of a sweep of several targets") {
+		t.Errorf("compare of one run: exit %d: %s", r.code, r.err)
+	}
+}
+
+// compareExit is the exit code of a comparison with these verdicts.
+func compareExit(t *testing.T, doc map[string]any) int {
+	t.Helper()
+	switch at(t, doc["comparisons"].([]any)[0], "verdict") {
+	case "regression":
+		return exitMissed
+	case "cannot_tell":
+		return exitNoCurve
+	}
+	return 0
 }
 
 // unwritten wants secrets neither in the files below a folder nor in what was said.
