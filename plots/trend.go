@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/plot/vg"
@@ -19,6 +20,7 @@ type TrendPoint struct {
 	Knee     load.Opt[load.Estimate] // streams; undefined = the run located none
 	Plateau  load.Opt[load.Estimate] // tokens/s; a bound that is not known is NaN
 	Baseline bool
+	Change   int // with it begins a new level: −1 a worse one, 1 a better one
 }
 
 // Trend shows the knee and the plateau of runs over time, each with its interval,
@@ -45,12 +47,26 @@ func trendPage(name string, points []TrendPoint) *page {
 			g.legend.add("baseline", lineWidth, lineSwatch(baselineLine))
 		}
 	}
+	for _, kind := range []struct {
+		change int
+		text   string
+		style  draw.LineStyle
+	}{{-1, "regression", worseLine}, {1, "improvement", betterLine}} {
+		if slices.ContainsFunc(points, func(p TrendPoint) bool { return p.Change == kind.change }) {
+			g.legend.add(kind.text, lineWidth, lineSwatch(kind.style))
+		}
+	}
 	g.add(trendPanel("Knee, parallel streams", points, knee, vermillion))
 	g.add(trendPanel("Plateau, output tokens/s", points, plateau, blue))
 	return g
 }
 
-var baselineLine = line(1.3, grey, 5, 3)
+// The lines of a trend; patterns tell them apart without colour.
+var (
+	baselineLine = line(1.3, grey, 5, 3)
+	worseLine    = line(1.6, purple)
+	betterLine   = line(1.6, green, 2, 2)
+)
 
 func trendSeries(c color.Color) series {
 	return series{line: line(1.2, c), glyph: glyph(draw.CircleGlyph{}, 3.4, c)}
@@ -72,6 +88,14 @@ func trendPanel(heading string, points []TrendPoint, of func(TrendPoint) load.Op
 		for _, q := range points {
 			if e := of(q); q.Baseline && e.OK {
 				p.horizontal(e.V.Value, baselineLine)
+			}
+		}
+		for i, q := range points {
+			switch {
+			case q.Change < 0:
+				p.vertical(xs[i], worseLine)
+			case q.Change > 0:
+				p.vertical(xs[i], betterLine)
 			}
 		}
 		p.polyline(xs, ys, look.line)

@@ -25,6 +25,10 @@ func nights() []plots.TrendPoint {
 			Plateau: load.Some(load.Estimate{Value: plateau, Lo: plateau - 35, Hi: plateau + 35}),
 		}
 		switch i {
+		case 5:
+			p.Change = 1
+		case 19:
+			p.Change = -1
 		case 8:
 			p.Knee = load.Opt[load.Estimate]{}
 		case 12:

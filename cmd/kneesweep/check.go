@@ -6,15 +6,13 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
+	"kneesweep/analysis"
 	"kneesweep/gate"
 	"kneesweep/report"
 )
-
-const checkSchema = "kneesweep/check/v1"
 
 func checkCommand() *cli.Command {
 	return &cli.Command{
@@ -23,23 +21,60 @@ func checkCommand() *cli.Command {
 		ArgsUsage: "FILE…",
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "require", Value: &expressions{}, Usage: "`EXPR` that must hold, e.g. 'knee.concurrency >= 32' or 'at(8).ttft_ms.p95 <= 500ms' (repeatable)"},
+			&cli.StringFlag{Name: "history", Usage: "hold it against the earlier runs of its series in a `FILE` or postgres://… (docs/history.md); without --require that of " + historyVariable},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document"},
+			&cli.BoolFlag{Name: "markdown", Usage: "print Markdown, for a ticket"},
+			&cli.StringFlag{Name: "junit", Usage: "also write the result as JUnit XML to `FILE`, for CI"},
 		},
-		Action: func(c *cli.Context) error {
-			gates, err := parseGates(*c.Generic("require").(*expressions))
-			switch {
-			case err != nil:
-				return usage(err)
-			case c.NArg() == 0:
-				return usagef("check needs a FILE, or several of another tool that make one curve")
-			}
-			doc, err := curveDocument(c.Args().Slice(), c.App.ErrWriter)
-			if err != nil {
-				return err
-			}
-			return check(c.App.Writer, gates, doc, c.Bool("json"))
-		},
+		Action: runCheck,
 	}
+}
+
+// runCheck holds a result against gates, against its history, or both.
+func runCheck(c *cli.Context) error {
+	sources := *c.Generic("require").(*expressions)
+	at, withHistory, err := checkedHistory(c, len(sources) > 0)
+	if err != nil {
+		return usage(err)
+	}
+	var gates []gate.Expr
+	if len(sources) > 0 || !withHistory {
+		if gates, err = parseGates(sources); err != nil {
+			return usage(err)
+		}
+	}
+	switch {
+	case c.NArg() == 0:
+		return usagef("check needs a FILE, or several of another tool that make one curve")
+	case c.Bool("json") && c.Bool("markdown"):
+		return usagef("--json and --markdown: choose one")
+	}
+	curve, doc, err := curveDocument(c.Args().Slice(), c.App.ErrWriter)
+	if err != nil {
+		return err
+	}
+	v := evaluate(gates, doc)
+	if withHistory && anyValid(doc) {
+		if err := v.judge(c.Context, at, curve); err != nil {
+			return failed(err)
+		}
+	}
+	write := v.table
+	switch {
+	case c.Bool("json"):
+		write = v.json
+	case c.Bool("markdown"):
+		write = v.markdown
+	}
+	if err := write(c.App.Writer); err != nil {
+		return failed(err)
+	}
+	if c.IsSet("junit") {
+		if err := v.junit(c.String("junit"), c.Args().First()); err != nil {
+			return failed(fmt.Errorf("--junit: %w", err))
+		}
+	}
+	return v.exit()
 }
 
 // expressions is a repeatable flag that takes commas as they are.
@@ -72,68 +107,23 @@ func parseGates(sources []string) ([]gate.Expr, error) {
 
 // curveDocument reads the files of one result as the JSON document that it is or
 // would be.
-func curveDocument(paths []string, stderr io.Writer) (map[string]any, error) {
+func curveDocument(paths []string, stderr io.Writer) (analysis.Curve, map[string]any, error) {
 	curves, err := readCurves(paths, stderr, "")
 	if err != nil {
-		return nil, err
+		return analysis.Curve{}, nil, err
 	}
 	if len(curves) != 1 {
-		return nil, usagef("check needs the files of one curve, and these make %d", len(curves))
+		return analysis.Curve{}, nil, usagef("check needs the files of one curve, and these make %d", len(curves))
 	}
 	b, err := report.MarshalCurve(curves[0])
 	if err != nil {
-		return nil, failed(err)
+		return curves[0], nil, failed(err)
 	}
 	var doc map[string]any
 	if err := json.Unmarshal(b, &doc); err != nil {
-		return nil, failed(err)
+		return curves[0], nil, failed(err)
 	}
-	return doc, nil
-}
-
-// verdict is what check prints as JSON.
-type verdict struct {
-	Schema string        `json:"schema"`
-	Holds  gate.Truth    `json:"holds"`
-	Gates  []gateVerdict `json:"gates"`
-}
-
-type gateVerdict struct {
-	Require string     `json:"require"`
-	Holds   gate.Truth `json:"holds"`
-	Value   any        `json:"value"`
-	Text    string     `json:"text"`
-}
-
-// check evaluates the gates and prints what became of them. One that is null
-// outweighs one that does not hold.
-func check(w io.Writer, gates []gate.Expr, doc map[string]any, asJSON bool) error {
-	v := verdict{Schema: checkSchema, Holds: gate.True}
-	unknown := 0
-	for _, g := range gates {
-		r := g.Eval(doc)
-		v.Gates = append(v.Gates, gateVerdict{g.Source(), r.Holds, r.Value(), r.Text()})
-		v.Holds = min(v.Holds, r.Holds)
-		if r.Holds == gate.Null {
-			unknown++
-		}
-	}
-	valid := anyValid(doc)
-	if unknown > 0 || !valid {
-		v.Holds = gate.Null
-	}
-	if err := v.write(w, asJSON); err != nil {
-		return failed(err)
-	}
-	switch {
-	case !valid:
-		return exitError{exitNoCurve, errors.New("no level is valid, so that there is nothing to check")}
-	case v.Holds == gate.Null:
-		return exitError{exitNoCurve, fmt.Errorf("%d of %d gates ask for a value that is null", unknown, len(gates))}
-	case v.Holds == gate.False:
-		return exitError{exitMissed, nil}
-	}
-	return nil
+	return curves[0], doc, nil
 }
 
 func anyValid(doc map[string]any) bool {
@@ -147,19 +137,4 @@ func anyValid(doc map[string]any) bool {
 		}
 	}
 	return false
-}
-
-func (v verdict) write(w io.Writer, asJSON bool) error {
-	if asJSON {
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(v)
-	}
-	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, g := range v.Gates {
-		word := map[gate.Truth]string{gate.True: "holds", gate.False: "fails", gate.Null: "null"}[g.Holds]
-		fmt.Fprintf(tab, "%s\t%s\t%s\n", word, gate.OneLine(g.Require), g.Text)
-	}
-	return tab.Flush()
 }

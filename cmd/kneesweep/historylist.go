@@ -151,28 +151,37 @@ func historyTrend(c *cli.Context, db *history.DB) error {
 	if err != nil {
 		return err
 	}
+	seen, err := watch(c.Context, db, entries)
+	if err != nil {
+		return err
+	}
 	if c.Bool("json") {
-		return printRuns(c.App.Writer, trendSchema, entries)
+		return printJSON(c.App.Writer, struct {
+			Schema string      `json:"schema"`
+			Runs   []entryJSON `json:"runs"`
+			Events []eventJSON `json:"events"`
+		}{trendSchema, entriesJSON(entries), seen.events()})
 	}
 	if len(entries) == 0 {
 		fmt.Fprintln(c.App.ErrWriter, "no runs with a curve")
 		return nil
 	}
 	if c.IsSet("o") {
-		figure, err := trendFigure(entries)
+		figure, err := trendFigure(entries, seen)
 		if err != nil {
 			return err
 		}
 		return outputError(writeFigure(c.String("o"), format, figure, c.App.ErrWriter))
 	}
-	return outputError(trendTable(c.App.Writer, entries))
+	return outputError(trendTable(c.App.Writer, entries, seen))
 }
 
 // trendFigure draws one series.
-func trendFigure(entries []history.Entry) (*plots.Figure, error) {
+func trendFigure(entries []history.Entry, seen judged) (*plots.Figure, error) {
+	change := seen.changes()
 	points := make([]plots.TrendPoint, 0, len(entries))
 	for _, e := range entries {
-		points = append(points, plots.TrendPoint{At: e.Started, Knee: e.Knee, Plateau: e.Plateau, Baseline: e.Baseline})
+		points = append(points, plots.TrendPoint{At: e.Started, Knee: e.Knee, Plateau: e.Plateau, Baseline: e.Baseline, Change: change[e.ID]})
 	}
 	last := entries[len(entries)-1]
 	return plots.Trend(last.Model+" · "+last.Target, points)
@@ -180,7 +189,7 @@ func trendFigure(entries []history.Entry) (*plots.Figure, error) {
 
 // trendTable prints one series, each run beside the baseline, or beside the first
 // run where there is none.
-func trendTable(w io.Writer, entries []history.Entry) error {
+func trendTable(w io.Writer, entries []history.Entry, seen judged) error {
 	last := entries[len(entries)-1]
 	base, name := entries[0], "first"
 	for _, e := range entries {
@@ -201,5 +210,9 @@ func trendTable(w io.Writer, entries []history.Entry) error {
 		}
 		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\n", e.ID, e.Started.Format("2006-01-02 15:04"), shownBounds(e.Knee), shownBounds(e.Plateau), change)
 	}
-	return tab.Flush()
+	if err := tab.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, seen.sentence())
+	return err
 }

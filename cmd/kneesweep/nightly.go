@@ -60,7 +60,7 @@ func runNightly(c *cli.Context) error {
 	var jobs []nightly.Job
 	var errs []error
 	for _, d := range described {
-		j, err := newJob(c, d)
+		j, err := newJob(c, d, at)
 		jobs, errs = append(jobs, j), append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -136,7 +136,7 @@ func nightlyJobs(c *cli.Context) ([]config.Job, error) {
 }
 
 // newJob checks what a job needs before the first night.
-func newJob(c *cli.Context, d config.Job) (j nightly.Job, err error) {
+func newJob(c *cli.Context, d config.Job, at history.Address) (j nightly.Job, err error) {
 	j = nightly.Job{Name: d.Name, Jitter: d.Delay}
 	if d.Schedule != "" {
 		if j.Schedule, err = nightly.ParseSchedule(d.Schedule, d.TZ); err != nil {
@@ -169,7 +169,7 @@ func newJob(c *cli.Context, d config.Job) (j nightly.Job, err error) {
 		if code != 0 {
 			return exitError{code, fmt.Errorf("the sweep ended with exit code %d; what it left is in %s", code, dir)}
 		}
-		return checkNight(dir, gates, c)
+		return checkNight(ctx, dir, gates, at, c)
 	}
 	return j, nil
 }
@@ -182,24 +182,29 @@ func nightlyAddress(c *cli.Context) string {
 	return os.Getenv(historyVariable)
 }
 
-// checkNight holds the gates against the run in a folder.
-func checkNight(dir string, gates []gate.Expr, c *cli.Context) error {
-	if len(gates) == 0 {
-		return nil
-	}
-	doc, err := curveDocument([]string{dir}, c.App.ErrWriter)
+// checkNight holds the run in a folder against gates and the nights before it.
+func checkNight(ctx context.Context, dir string, gates []gate.Expr, at history.Address, c *cli.Context) error {
+	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
+	curve, doc, err := curveDocument([]string{dir}, c.App.ErrWriter)
 	if err != nil {
 		return err
 	}
-	var text strings.Builder
-	if err := check(&text, gates, doc, false); err != nil {
-		var e exitError
-		if !errors.As(err, &e) {
-			return err
-		}
-		return exitError{e.code, errors.New("a gate does not hold: " + strings.ReplaceAll(strings.TrimSpace(text.String()), "\n", "; "))}
+	v := evaluate(gates, doc)
+	if err := v.judge(ctx, at, curve); err != nil {
+		return failed(err)
 	}
-	return nil
+	log.Info("against the history", "verdict", v.History.Verdict, "said", v.History.Sentence)
+	var e exitError
+	if !errors.As(v.exit(), &e) {
+		return nil
+	}
+	var why []string
+	for _, r := range v.rows() {
+		if r[0] != "holds" {
+			why = append(why, strings.TrimSpace(r[0]+" "+r[1]+": "+r[2]))
+		}
+	}
+	return exitError{e.code, errors.New(strings.Join(why, "; "))}
 }
 
 // lockedTarget is the address that a file of settings names, or the environment,

@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"client/sse", "sweep/pace", "sim/pipe", "analysis/stat", "analysis/slo", "internal/secret", "gate", "record/rows"},
 	{"workload", "client/probe", "record/journal", "record/peers", "record/table", "record/parquet", "record/prom", "analysis/steady", "analysis/knee", "analysis/cost", "sim"},
 	{"client", "analysis"},
-	{"sweep", "plots", "record/history", "analysis/compare", "analysis/claims", "analysis/plan", "report/page"},
+	{"sweep", "plots", "record/history", "analysis/compare", "analysis/claims", "analysis/plan", "analysis/regress", "report/page"},
 	{"report", "ceiling"},
 	{"nightly"},
 	{"config"},

@@ -57,7 +57,7 @@ func putRun(ctx context.Context, tx *sql.Tx, r Record) (added bool, err error) {
 	done, err := tx.ExecContext(ctx, `INSERT INTO runs (id, started, tool, target, model, shape, label, status, failure, verdict,
 		knee, knee_lo, knee_hi, plateau, plateau_lo, plateau_hi, recommended)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT (id) DO NOTHING`,
-		run.ID, run.Started.UnixMicro(), clean(run.Tool), clean(run.Target), clean(run.Model), clean(shape(run)), clean(run.Label), string(run.Status), clean(r.Failure), string(k.Verdict),
+		run.ID, run.Started.UnixMicro(), clean(run.Tool), clean(run.Target), clean(run.Model), Shape(run), clean(run.Label), string(run.Status), clean(r.Failure), string(k.Verdict),
 		null(knee.V.Value, knee.OK), null(knee.V.Lo, knee.OK), null(knee.V.Hi, knee.OK),
 		null(level.Value, true), null(level.Lo, true), null(level.Hi, true), recommended)
 	if err != nil {
@@ -163,11 +163,14 @@ func plateau(c analysis.Curve) load.Estimate {
 
 // shape says what was asked of the endpoint. A seed makes other prompts of the same
 // shape; a data set is a shape of its own.
+// Shape is what a run asked of the endpoint, as the history tells series apart.
+func Shape(r load.Run) string { return clean(shape(r)) }
+
 func shape(r load.Run) string {
 	q := r.Request
 	data := r.DatasetHash
 	if strings.HasPrefix(q.Source, "synthetic") {
-		data = ""
+		_, data, _ = strings.Cut(q.Source, ", every ") // the canaries among them
 	}
 	return fmt.Sprintf("%s in=%d%s out=%d%s stream=%t cache=%s data=%s", q.Dialect, q.InputTokensAsked, q.InputLengths.Asked,
 		q.OutputTokensAsked, q.OutputLengths.Asked, q.Stream, q.Cache, data)
