@@ -161,11 +161,11 @@ func plateau(c analysis.Curve) load.Estimate {
 	return e
 }
 
-// shape says what was asked of the endpoint. A seed makes other prompts of the same
-// shape; a data set is a shape of its own.
-// Shape is what a run asked of the endpoint, as the history tells series apart.
+// Shape says what was asked of the endpoint, as the history tells series apart.
 func Shape(r load.Run) string { return clean(shape(r)) }
 
+// shape says what was asked of the endpoint. A seed makes other prompts of the same
+// shape; a data set is a shape of its own.
 func shape(r load.Run) string {
 	q := r.Request
 	data := r.DatasetHash
