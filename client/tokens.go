@@ -193,9 +193,12 @@ func (x *exchange) settleChunks() {
 // sing judges the answer to a canary, and keeps the beginning of one that is not as
 // expected: whoever wonders wants to see it.
 func (x *exchange) sing() {
+	x.s.Canary = x.p.Canary
+	if x.s.Failed() {
+		return // not all of an answer
+	}
 	answer := string(x.events.text)
-	x.s.Canary, x.s.AsExpected = x.p.Canary, !x.s.Failed() && x.p.Expected(answer)
-	if !x.s.AsExpected {
+	if x.s.AsExpected = x.p.Expected(answer); !x.s.AsExpected {
 		x.s.Text = x.c.shown(answer)
 	}
 }
