@@ -26,7 +26,7 @@ const (
 	MinNights = 4
 
 	lineNights = 8     // from so many on, a line is drawn: three make it, five show the noise
-	early      = 0.025 // false alarms a night at most before that
+	early      = 0.010 // false alarms a night at most before that
 	window     = 24    // nights back that a night is judged by
 	alpha      = 0.006 // false alarms a night at most, over all figures
 	ofLevels   = 0.2   // the share of it that is for single levels
@@ -93,7 +93,7 @@ type Report struct {
 // freedom, divided by Bonferroni among the figures (four fifths) and the single levels (one fifth), and
 // the two places. The noise is that between nights, whatever makes it; a drift is in the line,
 // so it is none. With three to six nights before there is no line yet: the night is then held
-// against their mean, with 2.5 % for all figures together. A change back within three nights makes those nights an excursion, which no longer
+// against their mean, with 1 % for all figures together. A change back within three nights makes those nights an excursion, which no longer
 // counts.
 func Watch(nights []Night, o Options) Report {
 	w := watcher{nights: nights, o: o, skip: map[int]bool{}}

@@ -13,8 +13,8 @@ import (
 var (
 	unknownFlag = regexp.MustCompile(`^flag provided but not defined: -+(.*)$`)
 	badValue    = regexp.MustCompile(`(?s)^invalid (?:boolean )?value (".*") for (?:flag )?-+([^ :"]+): .*$`)
-	secretFlags = []string{"api-key", "header", "target", "history"} // never shown
-	secretKeys  = append(slices.Clone(secretFlags), "body")          // may name an environment variable in a file
+	secretFlags = []string{"api-key", "header", "target", "history", "webhook", "pushgateway"} // never shown
+	secretKeys  = append(slices.Clone(secretFlags), "body")                                    // may name an environment variable in a file
 )
 
 // flagError says in this program's words what the parser of flags refuses: the

@@ -154,6 +154,28 @@ func (o *sweepOptions) keepRun(c *cli.Context, dir string, curve analysis.Curve,
 	}
 }
 
+// past is what the earlier runs of its series make of a run, which it also says; nil
+// without a history, or where there is no curve.
+func (o *sweepOptions) past(c *cli.Context, curve analysis.Curve, failure string) *judged {
+	if o.history == nil || failure != "" {
+		return nil
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(c.Context), historyTimeout)
+	defer stop()
+	db, err := history.Open(ctx, *o.history, false)
+	if err != nil {
+		return nil // that it cannot be reached is said already
+	}
+	defer db.Close()
+	j, err := judgeRun(ctx, db, curve)
+	if err != nil {
+		fmt.Fprintf(c.App.ErrWriter, "warning: the run was not held against the history: %s\n", strings.ReplaceAll(err.Error(), "\n", " "))
+		return nil
+	}
+	fmt.Fprintf(c.App.ErrWriter, "against the history: %s\n", j.sentence())
+	return &j
+}
+
 func putCurve(ctx context.Context, at history.Address, curve analysis.Curve, failure string) error {
 	document, err := report.MarshalCurve(curve)
 	if err != nil {

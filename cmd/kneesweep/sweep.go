@@ -19,7 +19,7 @@ func sweepCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "sweep",
 		Usage: "ramp concurrency, find the knee and draw the capacity curve (the main job)",
-		Flags: append(slices.Concat(targetFlags(), priceFlags(), rateFlags(levels), replayFlags(levels)),
+		Flags: append(slices.Concat(targetFlags(), priceFlags(), rateFlags(levels), replayFlags(levels), tellFlags("Telling:")),
 			targetsFlag("Target:"),
 			matrixFlag("Request shape:"),
 			cacheFlag("Request shape:"),
@@ -84,6 +84,7 @@ type sweepOptions struct {
 	money       float64 // 0 = no such budget
 	out, label  string
 	history     *history.Address // nil = not kept
+	telling     telling
 	ui          string
 	confirm     bool
 	json, quiet bool
@@ -136,6 +137,8 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		o.history = &at
 		note(err)
 	}
+	o.telling, err = newTelling(c)
+	note(err)
 	note(checkMetrics(c.String("metrics")))
 	note(o.checkViews(c))
 	grid := o.plan.grid()

@@ -13,6 +13,7 @@ import (
 	"kneesweep/analysis"
 	"kneesweep/client"
 	"kneesweep/load"
+	"kneesweep/record/prom"
 	"kneesweep/report"
 	"kneesweep/sweep"
 )
@@ -63,7 +64,9 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		out.discard()
 		return failed(err)
 	}
-	data, err := o.measure(c, cl, run, &first, journal.take, view)
+	metrics := prom.New(run)
+	view.serveMetrics(metrics.Handler())
+	data, err := o.measure(c, cl, run, &first, sweep.Tee(journal.take, counted(metrics)), view)
 	journal.sum(&data)
 	err = errors.Join(err, journal.close(data.Run.Status, data.Run.StopReason))
 	curve := analysis.Analyze(data)
@@ -71,7 +74,9 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	// What cannot be kept can still be shown.
 	werr := errors.Join(err, out.finish(c, curve))
 	perr := printCurve(c, curve, o.json)
-	o.keepRun(c, out.dir, curve, failureOf(data, curve))
+	failure := failureOf(data, curve)
+	o.keepRun(c, out.dir, curve, failure)
+	o.tell(c, metrics, curve, failure, o.past(c, curve, failure))
 	if err := errors.Join(werr, perr); err != nil {
 		return failed(err)
 	}
@@ -110,7 +115,9 @@ func (o *sweepOptions) refused(c *cli.Context, out output, cl *client.Client, s 
 	}
 	curve := analysis.Analyze(analysis.Data{Run: run})
 	err = errors.Join(err, out.finish(c, curve))
-	o.keepRun(c, out.dir, curve, failureOf(analysis.Data{}, curve))
+	failure := failureOf(analysis.Data{}, curve)
+	o.keepRun(c, out.dir, curve, failure)
+	o.tell(c, prom.New(run), curve, failure, nil)
 	if o.json {
 		err = errors.Join(err, printCurve(c, curve, true))
 	}

@@ -44,6 +44,7 @@ type ui struct {
 	state    []byte // of page
 	version  int    // of state
 	status   string
+	metrics  http.Handler // nil = the sweep has not begun
 }
 
 func uiFlag(category string) cli.Flag {
@@ -80,6 +81,7 @@ func startUI(addr string, stderr io.Writer) (*ui, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", u.servePage)
 	mux.HandleFunc("GET /events", u.serveEvents)
+	mux.HandleFunc("GET /metrics", u.showMetrics)
 	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	u.server = &http.Server{Handler: u.guard(mux), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
 	go func() { _ = u.server.Serve(l) }() // ends with close
@@ -115,6 +117,27 @@ func local(hostPort string) bool {
 	}
 	a, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && a.Unmap().IsLoopback()
+}
+
+// serveMetrics shows the metrics of the sweep, for Prometheus, from now on.
+func (u *ui) serveMetrics(h http.Handler) {
+	if u == nil {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.metrics = h
+}
+
+func (u *ui) showMetrics(w http.ResponseWriter, r *http.Request) {
+	u.mu.Lock()
+	h := u.metrics
+	u.mu.Unlock()
+	if h == nil {
+		http.Error(w, "the sweep has not begun", http.StatusServiceUnavailable)
+		return
+	}
+	h.ServeHTTP(w, r)
 }
 
 func (u *ui) servePage(w http.ResponseWriter, _ *http.Request) {
