@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
 	"kneesweep/analysis/knee"
 	"kneesweep/analysis/stat"
@@ -88,6 +89,16 @@ func runWarnings(run load.Run, steps []load.Step) []load.Warning {
 		}
 	}
 	var warnings []load.Warning
+	if n := len(run.Pauses); n > 0 {
+		longest := run.Pauses[0]
+		for _, p := range run.Pauses {
+			if p.Seconds() > longest.Seconds() {
+				longest = p
+			}
+		}
+		warnings = append(warnings, load.Warnf(load.WarnResumed, "the sweep was interrupted and resumed (%d times, for %v at most): what changed at the endpoint meanwhile looks like a difference between levels",
+			n, (longest.To-longest.From).Round(time.Second)))
+	}
 	if run.Request.Insecure {
 		warnings = append(warnings, load.Warning{Code: load.WarnInsecure, Text: load.InsecureText})
 	}

@@ -80,6 +80,7 @@ var curve = structure(of(text, "schema").and(of(list, "estimates", "warnings")).
 		})),
 		"truth":     structure(of(number, "knee", "admission_limit")),
 		"preflight": structure(of(text, "cause", "error")),
+		"pauses":    {kind: list},
 	})),
 	"steps": step,
 	"used":  structure(of(number, "requests", "input_tokens", "cached_tokens", "output_tokens", "seconds")),

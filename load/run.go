@@ -27,6 +27,7 @@ type Run struct {
 	Request     RequestShape
 	Settings    Settings
 	Truth       *Truth   // the embedded simulator's own answer
+	Pauses      []Pause  `json:",omitempty"` // between the processes that measured it one after the other
 	Preflight   *Refusal // of the request before the first level; nil = it was answered, and the sweep began
 }
 
@@ -118,6 +119,10 @@ type Level struct {
 	Scout       bool // a glance on the way to the knee, with few windows
 	Again       bool // takes the place of earlier visits, which contradicted the levels beside it
 }
+
+// Pause is a stretch of time in which nobody measured: the sweep was interrupted, and
+// resumed later.
+type Pause = Span
 
 // Span is a half-open stretch of time [From, To).
 type Span struct{ From, To time.Duration }

@@ -22,6 +22,7 @@ const (
 	WarnMixedHeaders    = "mixed_headers"
 	WarnSplit           = "split"
 	WarnUnevenCache     = "uneven_cache"
+	WarnResumed         = "resumed"
 	WarnCanary          = "canary"
 	WarnCacheMode       = "cache_not_as_asked"
 	WarnNotSteady       = "not_steady"

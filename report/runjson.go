@@ -21,6 +21,7 @@ type runJSON struct {
 	Request     requestJSON      `json:"request"`
 	Settings    settingsJSON     `json:"settings"`
 	Truth       *truthJSON       `json:"truth"`
+	Pauses      []spanJSON       `json:"pauses"`
 	Preflight   *refusalJSON     `json:"preflight"`
 }
 
@@ -88,6 +89,12 @@ type refusalJSON struct {
 	Error load.Opt[string] `json:"error"`
 }
 
+// spanJSON is a stretch of time since the run began.
+type spanJSON struct {
+	From number `json:"from_ms"`
+	To   number `json:"to_ms"`
+}
+
 // truthJSON is the embedded simulator's own answer.
 type truthJSON struct {
 	Knee           number `json:"knee"`
@@ -130,6 +137,10 @@ func runOf(r load.Run) runJSON {
 	for _, rate := range r.Settings.Rates {
 		j.Settings.Rates = append(j.Settings.Rates, finite(rate))
 	}
+	j.Pauses = []spanJSON{}
+	for _, p := range r.Pauses {
+		j.Pauses = append(j.Pauses, spanJSON{millisOf(p.From), millisOf(p.To)})
+	}
 	if p := r.Preflight; p != nil {
 		j.Preflight = &refusalJSON{Cause: string(p.Cause), Error: text(p.Error)}
 	}
@@ -159,6 +170,9 @@ func (j runJSON) load() load.Run {
 	}
 	if j.Started != nil {
 		r.Started = *j.Started
+	}
+	for _, p := range j.Pauses {
+		r.Pauses = append(r.Pauses, load.Pause{From: duration(p.From), To: duration(p.To)})
 	}
 	if j.Settings.SLO != nil {
 		r.Settings.SLO = *j.Settings.SLO

@@ -27,6 +27,8 @@ type Config struct {
 	Seed         uint64
 	Health       *Health // watches the measuring process; nil = not watched
 
+	After After // what an earlier process measured
+
 	// Probe asks the server how it is, twice a second; nil = not asked. It must return
 	// soon after its context ends.
 	Probe func(context.Context) (load.Server, error)
@@ -95,7 +97,7 @@ func NewLocal(cfg Config) (*Local, error) {
 		events:  newQueue(),
 		drained: make(chan struct{}),
 		changed: make(chan struct{}, 1),
-		windows: map[int]time.Duration{},
+		windows: cfg.After.lengths(), visits: len(cfg.After.Visits), nextID: cfg.After.Requests,
 	}
 	go l.collect()
 	if cfg.Probe != nil {
@@ -177,6 +179,9 @@ func (l *Local) begin(level load.Level) *visit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	v := newVisit(load.Visit{Index: l.visits, Level: level, Started: l.now(), Ended: load.EndedRunning})
+	if l.visits == len(l.cfg.After.Visits) {
+		v.seq = [2]int{l.cfg.After.Asked, l.cfg.After.Asked}
+	}
 	l.visits++
 	if l.visit != nil {
 		v.inBackoff = l.visit.inBackoff // who waits now leaves the back-off of this visit

@@ -35,12 +35,16 @@ func historyCommand() *cli.Command {
 		}
 	}
 	return &cli.Command{
-		Name: "history", Usage: "past sweeps: list, show, trend, baseline, import, export, prune",
+		Name: "history", Usage: "past sweeps: list, show, trend, week, starts, baseline, import, export, prune",
 		Subcommands: []*cli.Command{
 			sub("list", "the runs, the newest first", "", historyList, append(filterFlags(50), asJSON)...),
 			sub("show", "one run as the sweep printed it", "ID", historyShow, asJSON),
 			sub("trend", "knee and plateau of one endpoint, model and shape of request over time", "", historyTrend, append(filterFlags(0), asJSON,
 				&cli.StringFlag{Name: "o", Usage: "draw it as `FILE`.png, .svg or .pdf"})...),
+			sub("week", "draw a figure of one series by hour and weekday", "", historyWeek, append(filterFlags(0), weekFlags()...)...),
+			sub("starts", "what became of the starts of nightly jobs, the newest first: done, failed, missed, skipped", "", historyStarts, asJSON,
+				&cli.StringFlag{Name: "outcome", Usage: "only starts with this `OUTCOME`"},
+				&cli.IntFlag{Name: "limit", Value: 50, Usage: "the newest so many"}),
 			sub("baseline", "show the baselines, or make a run the baseline of its series", "[ID]", historyBaseline,
 				&cli.BoolFlag{Name: "clear", Usage: "the run is the baseline no more"}),
 			sub("import", "keep runs that were measured before: folders of runs, curve.json, journals", "FILE…", historyImport),
@@ -52,7 +56,7 @@ func historyCommand() *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("history: no such command: %q (there are list, show, trend, baseline, import, export, prune)", c.Args().First())
+				return usagef("history: no such command: %q (there are list, show, trend, week, starts, baseline, import, export, prune)", c.Args().First())
 			}
 			return cli.ShowSubcommandHelp(c)
 		},
@@ -148,7 +152,7 @@ func (o *sweepOptions) keepRun(c *cli.Context, dir string, curve analysis.Curve,
 	// A run that a signal ended is kept as well.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(c.Context), historyTimeout)
 	defer stop()
-	if err := putCurve(ctx, *o.history, curve, failure); err != nil {
+	if err := putCurve(ctx, *o.history, curve, failure, o.earlier != nil); err != nil {
 		fmt.Fprintf(c.App.ErrWriter, "warning: the run is not in the history: %s\n", strings.ReplaceAll(err.Error(), "\n", " "))
 		fmt.Fprintf(c.App.ErrWriter, "warning: its result is in %s; later: kneesweep history import %s --history …\n", dir, dir)
 	}
@@ -176,7 +180,7 @@ func (o *sweepOptions) past(c *cli.Context, curve analysis.Curve, failure string
 	return &j
 }
 
-func putCurve(ctx context.Context, at history.Address, curve analysis.Curve, failure string) error {
+func putCurve(ctx context.Context, at history.Address, curve analysis.Curve, failure string, replace bool) error {
 	document, err := report.MarshalCurve(curve)
 	if err != nil {
 		return err
@@ -186,7 +190,7 @@ func putCurve(ctx context.Context, at history.Address, curve analysis.Curve, fai
 		return err
 	}
 	defer db.Close()
-	_, err = db.Put(ctx, history.Record{Curve: curve, Document: document, Failure: failure})
+	_, err = db.Put(ctx, history.Record{Curve: curve, Document: document, Failure: failure, Replace: replace})
 	return err
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -61,6 +62,38 @@ func TestNightlyHeld(t *testing.T) {
 	}
 	r := command("nightly", "--once", "--config", settings, "--history", file, "--out", filepath.Join(dir, "n"))
 	if r.code != exitFailed || !strings.Contains(r.err, "is being swept by elsewhere/1") || exists(filepath.Join(dir, "n")) {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+}
+
+// TestHistoryStarts shows what became of starts, the newest first.
+func TestHistoryStarts(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "h.db")
+	at, err := history.ParseAddress(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := history.Open(t.Context(), at, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	due := time.Date(2026, 11, 1, 2, 30, 0, 0, time.UTC)
+	for i, outcome := range []string{"done", "missed", "failed"} {
+		if _, err := db.ClaimStart(t.Context(), history.Start{Job: "j", Due: due.AddDate(0, 0, i), Host: "h/1", Outcome: outcome, Note: "why " + outcome}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := command("history", "starts", "--history", file)
+	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); r.code != 0 || len(lines) != 4 || strings.Join(strings.Fields(lines[1]), " ") != "2026-11-03 02:30 j failed h/1 why failed" {
+		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
+	}
+	doc := object(t, command("history", "starts", "--json", "--outcome", "missed", "--history", file).out)
+	if all := doc["starts"].([]any); len(all) != 1 || doc["schema"] != startsSchema || !strings.Contains(fmt.Sprint(all[0]), "why missed") {
+		t.Errorf("%v", doc)
+	}
+	if r := command("history", "starts", "--limit", "0", "--history", file); r.code != exitUsage || !strings.Contains(r.err, "--limit: 0, need at least 1") {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
 }

@@ -131,3 +131,30 @@ func TestTrendMarksChanges(t *testing.T) {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
 }
+
+// TestHistoryWeek draws the hours of a zone, and refuses what cannot be drawn.
+func TestHistoryWeek(t *testing.T) {
+	t.Parallel()
+	db, _, _ := season(t)
+	chart := filepath.Join(t.TempDir(), "w.svg")
+	r := command("history", "week", "--history", db, "--figure", "ttft", "--at", "16", "--tz", "Europe/Berlin", "-o", chart)
+	if text := read(t, chart); r.code != 0 || !strings.Contains(text, "Median time to first token at N = 16, ms") || !strings.Contains(text, "12 runs · hours of Europe/Berlin") {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--figure x", exitUsage, "--figure: \"x\", need plateau, knee, rate or ttft"},
+		{"--figure rate", exitUsage, "--at: --figure rate is that of one level"},
+		{"--at 3", exitUsage, "--at: works with --figure rate or ttft"},
+		{"-o x.gif", exitUsage, "-o: \"x.gif\" must end in one of"},
+		{"--tz Mars", exitUsage, "--tz: \"Mars\" is no time zone"},
+		{"--figure rate --at 99", exitNoCurve, "none of 12 runs has that figure"},
+	} {
+		if r := command(append([]string{"history", "week", "--history", db}, strings.Fields(c.args)...)...); r.code != c.code || !strings.Contains(r.err, c.want) {
+			t.Errorf("%s: exit %d: %s", c.args, r.code, r.err)
+		}
+	}
+}

@@ -43,6 +43,7 @@ func sweepCommand() *cli.Command {
 			&cli.IntFlag{Category: measuring, Name: "token-budget", Value: 2_000_000, Usage: "prompt and output tokens to spend at most"},
 			&cli.Float64Flag{Category: measuring, Name: "money-budget", DefaultText: "none", Usage: "`MONEY` to spend at most, by the prices"},
 			&cli.StringFlag{Category: output, Name: "out", DefaultText: "kneesweep-YYYYMMDD-HHMMSS", Usage: "`FOLDER` for curve.json, journal.jsonl, curve.png, report.md and report.html"},
+			resumeFlag(output),
 			&cli.StringFlag{Category: output, Name: "journal", Value: load.KeepChunks, Usage: "what the journal keeps: chunks (any figure can be computed again), requests (without the arrivals of their tokens) or none (only the levels)"},
 			&cli.StringFlag{Category: output, Name: "label", Usage: "`NAME` of this run in charts"},
 			historyFlag(output),
@@ -85,6 +86,7 @@ type sweepOptions struct {
 	out, label  string
 	history     *history.Address // nil = not kept
 	telling     telling
+	earlier     *earlier // what an interrupted sweep left; nil = a new sweep
 	ui          string
 	confirm     bool
 	json, quiet bool
@@ -137,6 +139,7 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 		o.history = &at
 		note(err)
 	}
+	note(checkResume(c))
 	o.telling, err = newTelling(c)
 	note(err)
 	note(checkMetrics(c.String("metrics")))
@@ -149,7 +152,7 @@ func newSweepOptions(c *cli.Context) (o sweepOptions, err error) {
 	if err := errors.Join(errs...); err != nil {
 		return o, usage(err)
 	}
-	return o, nil
+	return o, o.resume(c)
 }
 
 // aim reads what is to be swept: one target, or several.

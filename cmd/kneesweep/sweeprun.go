@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -30,10 +31,11 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		return usage(err)
 	}
 	defer cl.Close()
-	out, err := openOutput(o.out, o.target.config.Epoch)
+	out, unlock, err := o.openOutput()
 	if err != nil {
 		return failed(err)
 	}
+	defer unlock()
 	view, err := startUI(o.ui, c.App.ErrWriter)
 	if err != nil {
 		out.discard()
@@ -45,6 +47,8 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	case c.Context.Err() != nil:
 		out.discard()
 		return err
+	case err != nil && o.earlier != nil:
+		return err // what was measured stays as it is
 	case err != nil:
 		return errors.Join(o.refused(c, out, cl, &first), err)
 	}
@@ -59,6 +63,9 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		return err
 	}
 	run := o.newRun(cl)
+	if err := o.rejoin(&run); err != nil {
+		return usage(err)
+	}
 	journal, err := out.startJournal(run)
 	if err != nil {
 		out.discard()
@@ -69,6 +76,11 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 	data, err := o.measure(c, cl, run, &first, sweep.Tee(journal.take, counted(metrics)), view)
 	journal.sum(&data)
 	err = errors.Join(err, journal.close(data.Run.Status, data.Run.StopReason))
+	return o.conclude(c, out, data, metrics, view, err)
+}
+
+// conclude writes, shows, keeps and tells what was measured; err is what went wrong before.
+func (o *sweepOptions) conclude(c *cli.Context, out output, data analysis.Data, metrics *prom.Metrics, view *ui, err error) error {
 	curve := analysis.Analyze(data)
 	view.finish(curve, out.dir)
 	// What cannot be kept can still be shown.
@@ -101,6 +113,32 @@ func (o *sweepOptions) prepare() (stop func(), err error) {
 	}
 	o.target.config.URL, stop, err = startEmbedded(embeddedConfig(o.target.config.Seed))
 	return stop, err
+}
+
+// openOutput makes the folder of the sweep, or takes that of the one that goes on; unlock
+// is to be called when it has ended.
+func (o *sweepOptions) openOutput() (out output, unlock func(), err error) {
+	if e := o.earlier; e != nil {
+		unlock, err = e.lock()
+		return output{dir: e.dir}, unlock, err
+	}
+	out, err = openOutput(o.out, o.target.config.Epoch)
+	return out, func() {}, err
+}
+
+// rejoin makes a run the one that goes on, if it is the same, and sets its journal aside.
+func (o *sweepOptions) rejoin(run *load.Run) error {
+	e := o.earlier
+	if e == nil {
+		return nil
+	}
+	if err := e.join(run, time.Since(o.target.config.Epoch)); err != nil {
+		return err
+	}
+	if _, err := e.policy(o.plan.policy(func() float64 { return 0 }, nil)); err != nil {
+		return err
+	}
+	return e.setAside()
 }
 
 // refused keeps the account of a sweep that the endpoint did not let begin, so
@@ -158,6 +196,7 @@ func (o *sweepOptions) measure(c *cli.Context, cl *client.Client, run load.Run, 
 		p.whole = newTUI(c.App.ErrWriter, run)
 		sink = sweep.Tee(sink, p.whole.take)
 	}
+	o.earlier.replay(sink)
 	var outcome sweep.Outcome
 	var err error
 	switch {
@@ -181,7 +220,11 @@ func (o *sweepOptions) sweepLevels(ctx context.Context, c *cli.Context, cl *clie
 	}
 	stopProgress := p.start(c.Context, local.Status)
 	stopView := view.follow(&liveRun{run, mem}, p.lines(local.Status))
-	outcome, err := sweep.Run(ctx, local, o.plan.policy(limits.spent, o.judged(run, mem)))
+	policy, err := o.earlier.policy(o.plan.policy(limits.spent, o.judged(run, mem)))
+	outcome := sweep.Outcome{Status: load.StatusInterrupted, Reason: "interrupted"}
+	if err == nil {
+		outcome, err = sweep.Run(ctx, local, policy)
+	}
 	local.Close()
 	stopProgress()
 	stopView()
@@ -199,7 +242,7 @@ func (o *sweepOptions) newLocal(c *cli.Context, cl *client.Client, health *sweep
 	return sweep.NewLocal(sweep.Config{
 		Sender: cl, Source: o.target.source, Sink: sink,
 		Epoch: o.target.config.Epoch, Warmup: o.settings.Warmup, Window: o.settings.Window,
-		Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health, Probe: o.target.probe(c, cl.Endpoint()),
+		After: o.earlier.after(), Think: o.settings.Think, MaxErrorRate: o.settings.MaxErrorRate, Seed: o.target.config.Seed, Health: health, Probe: o.target.probe(c, cl.Endpoint()),
 	})
 }
 

@@ -20,6 +20,7 @@ type Record struct {
 	Document []byte   // the curve as JSON, as the run's curve.json holds it
 	Failure  string   // why there is no curve; empty = there is one
 	Labels   []string // beside the label of the run
+	Replace  bool     // takes the place of what is there of this run: it went on
 }
 
 // rowsAtOnce bounds the rows of one statement: PostgreSQL takes 65,535 values,
@@ -34,6 +35,11 @@ func (d *DB) Put(ctx context.Context, r Record) (added bool, err error) {
 		return false, d.at.fault(errors.New("the run has no ID or no time at which it started; only runs of kneesweep can be kept"))
 	}
 	err = d.write(ctx, func(tx *sql.Tx) error {
+		if r.Replace {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM runs WHERE id = $1", r.Curve.Run.ID); err != nil {
+				return err
+			}
+		}
 		added, err = putRun(ctx, tx, r)
 		if err != nil || !added {
 			return err
