@@ -144,7 +144,12 @@ func historyPrune(c *cli.Context, db *history.DB) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	if !c.IsSet("older") {
+	switch {
+	case c.IsSet("journals"):
+		return pruneJournals(c, db)
+	case c.IsSet("to"):
+		return usagef("--to: works with --journals, the folder whose journals are to be that small")
+	case !c.IsSet("older"):
 		return usagef("--older: needed, the age of what shall go, such as 90d")
 	}
 	before, err := ago("--older", c.String("older"))
