@@ -107,15 +107,13 @@ func cachedShare(c analysis.Curve) load.Opt[float64] {
 	return load.Some(sum / float64(n))
 }
 
-// MatrixTable writes a row per cell for a terminal. Its errors are those of w.
-func MatrixTable(w io.Writer, m Matrix) error {
-	var columns []heading
+// matrixGrid are the columns of the table of cells, and its rows.
+func matrixGrid(m Matrix) (columns []heading, rows [][]string) {
 	for _, a := range m.Axes {
 		columns = append(columns, heading{"", "", a.Name})
 	}
 	columns = append(columns, heading{"", "", "knee"}, heading{"", "95 %", "interval"}, heading{"plateau", "", "tok/s"},
 		heading{"streams", "to", "allow"}, heading{"", "", "status"})
-	rows := headingRows(columns)
 	for _, x := range m.Cells {
 		row := append([]string{""}, x.Values...)
 		if x.Curve == nil {
@@ -126,7 +124,13 @@ func MatrixTable(w io.Writer, m Matrix) error {
 		}
 		rows = append(rows, row)
 	}
+	return columns, rows
+}
+
+// MatrixTable writes a row per cell for a terminal. Its errors are those of w.
+func MatrixTable(w io.Writer, m Matrix) error {
+	columns, rows := matrixGrid(m)
 	b := bufio.NewWriter(w)
-	writeGrid(b, rows)
+	writeGrid(b, append(headingRows(columns), rows...))
 	return b.Flush()
 }

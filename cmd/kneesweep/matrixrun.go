@@ -233,6 +233,16 @@ func (m *matrixRun) write(c *cli.Context) error {
 			return f.Write(b, "png")
 		}})
 	}
+	files = append(files, rendered{pageFile, func(b *bytes.Buffer) error {
+		var heat *plots.Figure
+		if len(curves) > 0 && len(m.axes) > 1 {
+			var err error
+			if heat, err = m.heat(); err != nil {
+				return err
+			}
+		}
+		return report.MatrixHTML(b, m.index, heat)
+	}})
 	if len(curves) > 0 {
 		picture(figureFile, func() (*plots.Figure, error) { return plots.Overlay(curves, plots.AxisAuto) })
 		if len(m.axes) > 1 {

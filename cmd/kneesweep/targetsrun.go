@@ -28,7 +28,7 @@ const (
 	comparisonJSONFile = "comparison.json"
 )
 
-var targetsFiles = []string{comparisonFile, comparisonJSONFile, figureFile}
+var targetsFiles = []string{comparisonFile, comparisonJSONFile, figureFile, pageFile}
 
 // contender is one of several targets while it is swept.
 type contender struct {
@@ -235,6 +235,7 @@ func (o output) writeTargets(r report.Targets) error {
 		}},
 		{comparisonJSONFile, func(b *bytes.Buffer) error { return report.TargetsJSON(b, r) }},
 		{comparisonFile, func(b *bytes.Buffer) error { return report.TargetsMarkdown(b, r, figureFile) }},
+		{pageFile, func(b *bytes.Buffer) error { return report.TargetsHTML(b, r) }},
 	})
 }
 
