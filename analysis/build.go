@@ -2,9 +2,9 @@ package analysis
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"kneesweep/analysis/knee"
 	"kneesweep/analysis/stat"
@@ -90,14 +90,15 @@ func runWarnings(run load.Run, steps []load.Step) []load.Warning {
 	}
 	var warnings []load.Warning
 	if n := len(run.Pauses); n > 0 {
-		longest := run.Pauses[0]
+		longest := 0.0
 		for _, p := range run.Pauses {
-			if p.Seconds() > longest.Seconds() {
-				longest = p
-			}
+			longest = max(longest, p.Seconds())
 		}
-		warnings = append(warnings, load.Warnf(load.WarnResumed, "the sweep was interrupted and resumed (%d times, for %v at most): what changed at the endpoint meanwhile looks like a difference between levels",
-			n, (longest.To-longest.From).Round(time.Second)))
+		often := fmt.Sprintf("%d times, for %s at most", n, span(longest))
+		if n == 1 {
+			often = "once, for " + span(longest)
+		}
+		warnings = append(warnings, load.Warnf(load.WarnResumed, "the sweep was interrupted and resumed %s: what changed at the endpoint meanwhile looks like a difference between levels", often))
 	}
 	if run.Request.Insecure {
 		warnings = append(warnings, load.Warning{Code: load.WarnInsecure, Text: load.InsecureText})

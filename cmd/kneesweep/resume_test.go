@@ -61,7 +61,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("after %d: set aside are %v", after, old)
 		}
 		doc := object(t, r.out)
-		if at(t, doc, "run.status") != "complete" || len(at(t, doc, "run.pauses").([]any)) != 2 || !strings.Contains(r.out, "interrupted and resumed (2 times") {
+		if at(t, doc, "run.status") != "complete" || len(at(t, doc, "run.pauses").([]any)) != 2 || !strings.Contains(r.out, "interrupted and resumed 2 times, for ") {
 			t.Errorf("after %d: status %v, pauses %v", after, at(t, doc, "run.status"), at(t, doc, "run.pauses"))
 		}
 		for _, s := range at(t, doc, "steps").([]any) {
