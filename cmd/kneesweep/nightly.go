@@ -34,6 +34,7 @@ func nightlyCommand() *cli.Command {
 			&cli.StringFlag{Name: "jobs", Usage: "several jobs from `FILE`.yaml, in place of the flags above"},
 			&cli.BoolFlag{Name: "once", Usage: "run now and end, for cron, systemd timers and Kubernetes CronJobs"},
 			&cli.StringFlag{Name: "out", Value: "nightly", Usage: "`FOLDER` in which each run gets a folder"},
+			&cli.StringFlag{Name: "metrics", Usage: "serve Prometheus metrics of the sweeps, also between them, at `ADDR`/metrics; beyond the loopback it asks for a token"},
 			historyFlag(""),
 		},
 		Action: runNightly,
@@ -76,6 +77,12 @@ func runNightly(c *cli.Context) error {
 		host = "unknown"
 	}
 	l := &nightly.Loop{DB: db, Host: fmt.Sprintf("%s/%d", host, os.Getpid()), Log: slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))}
+	set, stop, err := startMetrics(c.String("metrics"), c.App.ErrWriter)
+	if err != nil {
+		return failed(err)
+	}
+	defer stop()
+	c.Context = context.WithValue(c.Context, metricsKey{}, set)
 	if c.Bool("once") {
 		return once(c, l, jobs)
 	}

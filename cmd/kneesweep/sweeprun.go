@@ -72,6 +72,7 @@ func runSweep(c *cli.Context, o sweepOptions) error {
 		return failed(err)
 	}
 	metrics := prom.New(run)
+	remember(c.Context, metrics)
 	view.serveMetrics(metrics.Handler())
 	data, err := o.measure(c, cl, run, &first, sweep.Tee(journal.take, counted(metrics)), view)
 	journal.sum(&data)
@@ -155,7 +156,9 @@ func (o *sweepOptions) refused(c *cli.Context, out output, cl *client.Client, s 
 	err = errors.Join(err, out.finish(c, curve))
 	failure := failureOf(analysis.Data{}, curve)
 	o.keepRun(c, out.dir, curve, failure)
-	o.tell(c, prom.New(run), curve, failure, nil)
+	metrics := prom.New(run)
+	remember(c.Context, metrics)
+	o.tell(c, metrics, curve, failure, nil)
 	if o.json {
 		err = errors.Join(err, printCurve(c, curve, true))
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -207,4 +208,34 @@ func (m *Metrics) Push(ctx context.Context, address string, client *http.Client)
 		return fmt.Errorf("%s: %w", u.Host, err)
 	}
 	return nil
+}
+
+// Set is the last metrics of each target, model and label, for a process that sweeps again and
+// again. Its zero value is empty. It is safe for concurrent use.
+type Set struct {
+	mu  sync.Mutex
+	all map[string]*Metrics
+}
+
+// Put makes m the metrics of its target, model and label.
+func (s *Set) Put(m *Metrics) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[string]*Metrics{}
+	}
+	s.all[fmt.Sprintf("%q", []string{m.grouping["target"], m.grouping["model"], m.grouping["label"]})] = m
+}
+
+// Handler serves them all.
+func (s *Set) Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		all := make(prometheus.Gatherers, 0, len(s.all))
+		for _, m := range s.all {
+			all = append(all, m.registry)
+		}
+		s.mu.Unlock()
+		promhttp.HandlerFor(all, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	})
 }

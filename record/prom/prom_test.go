@@ -97,6 +97,32 @@ func TestHandler(t *testing.T) {
 	}
 }
 
+// A set serves the last metrics of each target, in one document.
+func TestSet(t *testing.T) {
+	var s Set
+	get := func() string {
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		if w.Code != http.StatusOK {
+			t.Errorf("HTTP %d", w.Code)
+		}
+		return w.Body.String()
+	}
+	if text := get(); text != "" {
+		t.Errorf("of nothing: %s", text)
+	}
+	other := run
+	other.Target = "http://other/v1"
+	s.Put(New(other))
+	s.Put(New(run))
+	s.Put(finished())
+	text := get()
+	checkText(t, text)
+	if strings.Count(text, "# TYPE kneesweep_requests_total") != 1 || !strings.Contains(text, `kneesweep_streams{label="",model="m",target="http://other/v1"} 0`) {
+		t.Error(text)
+	}
+}
+
 // A gateway gets the metrics of a target in one group, by its own way to ask for a
 // password, and no error shows the address.
 func TestPush(t *testing.T) {
