@@ -227,7 +227,7 @@ func TestLeaseOfTheDead(t *testing.T) {
 			t.Errorf("ran %d: %v", ran, err)
 		}
 		go func() {
-			time.Sleep(30 * time.Minute) // somebody takes it by force
+			time.Sleep(30*time.Minute + renewal/2) // somebody takes it by force, between two renewals
 			if err := db.Release(ctx, history.Lease{Target: "x", Holder: "b"}); err != nil {
 				t.Error(err)
 			}
