@@ -14,19 +14,16 @@ import (
 func TestPruneJournals(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	db := filepath.Join(dir, "h.db")
-	if r := command(quick("--quiet", "--out", filepath.Join(dir, "runs", "base"), "--history", db)...); !swept(r) {
-		t.Fatalf("exit %d: %s", r.code, r.err)
+	db, _, _ := season(t)
+	if r := command("history", "baseline", "night-7", "--history", db); r.code != 0 {
+		t.Fatal(r.err)
 	}
-	id := at(t, runsOf(t, db)[0], "id").(string)
-	command("history", "baseline", id, "--history", db)
 	age := func(path string, days int) {
 		old := time.Now().AddDate(0, 0, -days)
 		if err := os.Chtimes(path, old, old); err != nil {
 			t.Fatal(err)
 		}
 	}
-	age(filepath.Join(dir, "runs", "base", journalFile), 100)
 	put := func(name, file, content string, days int, curve bool) {
 		folder := filepath.Join(dir, "runs", name)
 		if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -46,6 +43,7 @@ func TestPruneJournals(t *testing.T) {
 	journalText := func(id string) string {
 		return fmt.Sprintf("{\"run\":{\"schema\":\"kneesweep/journal/v1\",\"ID\":%q}}\n%s\n", id, strings.Repeat(" ", 1000))
 	}
+	put("base", journalFile, journalText("night-7"), 100, true)
 	for i := 1; i <= 5; i++ {
 		put(fmt.Sprintf("r%d", i), journalFile, journalText(fmt.Sprint("r", i)), 10*i, true)
 	}
